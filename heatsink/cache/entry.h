@@ -77,7 +77,9 @@ class alignas(64) Entry {
   // The send time of the latest fill whose value a reader may have seen. A reader must not get the
   // answer to an earlier fill, even when no copy is left.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
-  bool pinned() const { return pinned_; }  // for the writer; see HotTable::pin()
+  bool pinned() const noexcept { return has(kPinned); }  // see HotTable::pin()
+  // Any thread: it stays hot without its copies; see HotTable::promote().
+  bool stays() const noexcept { return has(kStays); }
   // The last refusal that still holds; see concerns_whole_key().
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
@@ -85,6 +87,21 @@ class alignas(64) Entry {
   friend class EvictionQueue;
   friend class HotTable;
   friend class NameChains;
+
+  enum Flag : std::uint8_t {
+    kPinned = 1,
+    kStays = 2,
+    kMarked = 4,  // it is in HotTable::marked_
+  };
+  bool has(Flag flag) const noexcept {
+    return (flags_.load(std::memory_order_relaxed) & flag) != 0;
+  }
+  bool marked() const noexcept { return has(kMarked); }
+  void set(Flag flag, bool on) noexcept {  // the writer
+    const unsigned others = flags_.load(std::memory_order_relaxed) & ~unsigned{flag};
+    flags_.store(static_cast<std::uint8_t>(on ? others | flag : others), std::memory_order_relaxed);
+  }
+
   // The fields that every hit reads share the first cache line, with the slot of the first copy.
   const std::string key_;
   const std::uint32_t db_;
@@ -92,10 +109,7 @@ class alignas(64) Entry {
   const bool keeps_unproven_ : 1;
   mutable std::atomic<bool> visited_{false};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
-  // For the writer alone. They are no neighbours of level_: that would be one memory location.
-  bool pinned_ : 1 = false;
-  bool stays_ : 1 = false;   // it stays hot without its copies; see HotTable::promote()
-  bool marked_ : 1 = false;  // it is in HotTable::marked_
+  std::atomic<std::uint8_t> flags_{0};  // Flag
   const Nanos max_staleness_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};

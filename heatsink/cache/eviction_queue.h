@@ -2,6 +2,7 @@
 // The order in which entries leave a full hot table: SIEVE or CLOCK.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,6 +33,7 @@ class EvictionQueue {
   }
   void remove(Entry& entry) {
     if (hand_ == &entry) hand_ = entry.newer_;
+    if (swept_ == &entry) swept_ = entry.newer_;
     (entry.older_ != nullptr ? entry.older_->newer_ : oldest_) = entry.newer_;
     (entry.newer_ != nullptr ? entry.newer_->older_ : newest_) = entry.older_;
     entry.older_ = entry.newer_ = nullptr;
@@ -57,6 +59,17 @@ class EvictionQueue {
       pass_over(entry);
     }
     return nullptr;
+  }
+
+  // Visits the next `count` entries, in turn with those of earlier calls. `visit` may remove the
+  // entry that it gets.
+  template <class Visit>
+  void sweep(std::size_t count, Visit visit) {
+    for (count = std::min(count, size_); count > 0 && size_ > 0; --count) {
+      Entry& entry = swept_ != nullptr ? *swept_ : *oldest_;
+      swept_ = entry.newer_;
+      visit(entry);
+    }
   }
 
   std::size_t size() const { return size_; }
@@ -89,6 +102,7 @@ class EvictionQueue {
   Entry* oldest_ = nullptr;
   Entry* newest_ = nullptr;
   Entry* hand_ = nullptr;
+  Entry* swept_ = nullptr;  // the next of sweep(); null: the oldest
   std::size_t size_ = 0;
 };
 

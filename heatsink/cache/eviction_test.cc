@@ -135,6 +135,32 @@ TEST_F(Eviction, EvenOneThatIsReadAllTheTimeLeavesForAnother) {
   EXPECT_FALSE(is_hot("a"));
 }
 
+TEST_F(Eviction, AKeyThatStaysLeavesOnlyForAPinnedOne) {
+  make({.entries_max = 2});
+  promote("hot");
+  admit("a");
+  EXPECT_TRUE(admit("b")) << "for a, although it is younger";
+  EXPECT_TRUE(is_hot("hot"));
+  ASSERT_TRUE(table_->hold(hash("b")));
+  EXPECT_FALSE(admit("c"));
+  EXPECT_TRUE(pin("p"));
+  EXPECT_EQ(table_->size(), 2U);
+}
+
+TEST_F(Eviction, AKeyWithoutAFillForLongLeavesInItsTurn) {
+  make({});
+  for (const char* key : {"a", "b", "c", "d"}) admit(key, 10);
+  promote("hot");
+  pin("p");
+  table_->note_shown(hash("c"), at(5));
+  table_->drop_unfilled(at(2), 2);
+  EXPECT_FALSE(is_hot("a") || is_hot("b"));
+  EXPECT_TRUE(is_hot("d")) << "it has not had its turn";
+  table_->drop_unfilled(at(2), 100);
+  EXPECT_FALSE(is_hot("d"));
+  for (const char* key : {"c", "hot", "p"}) EXPECT_TRUE(is_hot(key)) << key;
+}
+
 TEST_F(Eviction, PinnedKeysNeverMakeRoom) {
   make({.entries_max = 2, .bytes_max = Bytes{2 * cost_ + 10}});
   pin("p");
@@ -142,6 +168,8 @@ TEST_F(Eviction, PinnedKeysNeverMakeRoom) {
   EXPECT_FALSE(admit("a"));
   ASSERT_TRUE(insert("p", 1000));
   table_->unpin(hash("q"));
+  EXPECT_FALSE(admit("a")) << "it stays, although it is not pinned";
+  table_->release(hash("q"));
   EXPECT_TRUE(admit("a", 1000)) << "for q";
   EXPECT_FALSE(is_hot("q"));
   EXPECT_FALSE(insert("a", 2000));

@@ -15,7 +15,8 @@ namespace heatsink::cache {
 
 // Striped by the hash of the name without the database: a write in any database invalidates the
 // name in all of them. Names that share a stripe cost each other hits, never correctness. Any
-// thread; lock-free; 1 MiB.
+// thread; lock-free; 4 MiB, of which
+// only used parts take memory. With 65 536 copies a raised stripe ends one in four other copies.
 class Fences {
  public:
   Fences();
@@ -47,7 +48,7 @@ class Fences {
     std::atomic<std::int64_t> fence{0};
     std::atomic<std::int64_t> writes_in_flight{0};
   };
-  static constexpr std::size_t kStripes = 1 << 16;
+  static constexpr std::size_t kStripes = 1 << 18;
 
   static void raise(std::atomic<std::int64_t>& fence, TimePoint now) noexcept;
   Stripe& stripe(NameHash name) const noexcept { return stripes_[name.value & (kStripes - 1)]; }

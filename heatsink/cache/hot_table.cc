@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace heatsink::cache {
+namespace {
+
+// The table's time may lag by the interval of retry(), and the server's TTL by its clock.
+constexpr Nanos kExpiryReportedWithin = Millis(250);
+
+}  // namespace
 
 std::size_t bulk_reply_size(Bytes value) {
   return 1 + std::to_string(value.count).size() + 2 + value.count + 2;
@@ -58,13 +64,13 @@ Entry* HotTable::find_entry(KeyHash hash) const {
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                        const ConsistencyPolicy& consistency) {
   if (!has_room() || has(hash)) return false;
-  add(key, db, hash, name, consistency).stays_ = true;
+  set_stays(add(key, db, hash, name, consistency), true);
   return true;
 }
 
 bool HotTable::admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                      const ConsistencyPolicy& consistency) {
-  if (has(hash) || !make_room_for_entry()) return false;
+  if (has(hash) || !make_room_for_entry(false)) return false;
   add(key, db, hash, name, consistency);
   return true;
 }
@@ -83,13 +89,34 @@ Entry& HotTable::add(std::string_view key, std::uint32_t db, KeyHash hash, NameH
   return *entry;
 }
 
+bool HotTable::hold(KeyHash hash) {
+  Entry* const entry = find_entry(hash);
+  if (entry != nullptr) set_stays(*entry, true);
+  return entry != nullptr;
+}
+
+void HotTable::release(KeyHash hash) {
+  Entry* const entry = find_entry(hash);
+  if (entry != nullptr && !entry->pinned()) set_stays(*entry, false);
+}
+
+void HotTable::set_stays(Entry& entry, bool stays) {
+  entry.set(Entry::kStays, stays);
+  if (stays) {
+    held_.insert(entry.hash().value);
+  } else {
+    held_.erase(entry.hash().value);
+  }
+}
+
 void HotTable::demote(KeyHash hash) {
   if (Entry* const entry = find_entry(hash)) demote(*entry);
 }
 
 void HotTable::demote(Entry& entry) {
   drop(entry);
-  (entry.pinned_ ? pinned_ : queue_).remove(entry);
+  if (entry.stays()) set_stays(entry, false);
+  (entry.pinned() ? pinned_ : queue_).remove(entry);
   names_.remove(entry);
   index_.remove(entry);
   size_.fetch_sub(1);
@@ -100,29 +127,34 @@ bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHas
                    const ConsistencyPolicy& consistency) {
   Entry* entry = find_entry(hash);
   if (entry != nullptr && (entry->key() != key || entry->db() != db)) return false;
-  if (entry != nullptr && entry->pinned_) return true;
+  if (entry != nullptr && entry->pinned()) return true;
   if (!has_pins()) return false;
-  if (entry == nullptr && !make_room_for_entry()) return false;
+  if (entry == nullptr && !make_room_for_entry(true)) return false;
   if (entry == nullptr) entry = &add(key, db, hash, name, consistency);
   queue_.remove(*entry);
   pinned_.add(*entry);
-  entry->pinned_ = entry->stays_ = true;
+  entry->set(Entry::kPinned, true);
+  set_stays(*entry, true);
   pinned_bytes_ += entry->bytes_;
   return true;
 }
 
 void HotTable::unpin(KeyHash hash) {
   Entry* const entry = find_entry(hash);
-  if (entry == nullptr || !entry->pinned_) return;
+  if (entry == nullptr || !entry->pinned()) return;
   pinned_.remove(*entry);
   queue_.add(*entry);
-  entry->pinned_ = false;
+  entry->set(Entry::kPinned, false);
   pinned_bytes_ -= entry->bytes_;
 }
 
-bool HotTable::make_room_for_entry() {
+// `of_any`: if all keys stay, one of them leaves.
+bool HotTable::make_room_for_entry(bool of_any) {
   if (has_room()) return true;
-  Entry* const victim = queue_.next([](const Entry&) { return true; });
+  Entry* victim = nullptr;
+  if (held_.size() < size())
+    victim = queue_.next([](const Entry& entry) { return !entry.stays(); });
+  if (victim == nullptr && of_any) victim = queue_.next([](const Entry&) { return true; });
   if (victim == nullptr) return false;
   evict(*victim, EvictionReason::kEntries);
   return true;
@@ -133,7 +165,7 @@ void HotTable::evict(Entry& entry, EvictionReason reason) {
   ++evictions.count;
   evictions.last_age = latest_ - entry.hot_since_;
   evictions.age_sum += evictions.last_age;
-  if (reason == EvictionReason::kBytes && entry.stays_) {
+  if (reason == EvictionReason::kBytes && entry.stays()) {
     // The mark keeps it from being filled again at once and evicting others in turn.
     mark(entry, Uncacheable::kNoRoom, latest_);
   } else {
@@ -178,21 +210,33 @@ void HotTable::mark(Entry& entry, Uncacheable why, TimePoint now) {
 void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) {
   entry.uncacheable_.store(why, std::memory_order_relaxed);
   entry.retry_at_ = now + limits_.retry_after;
-  if (entry.marked_) return;
-  entry.marked_ = true;
+  if (entry.marked()) return;
+  entry.set(Entry::kMarked, true);
   marked_.push_back(entry.hash());
 }
 
 TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
   TimePoint latest{};
+  leaving_.clear();  // not removed at once: for_each() walks along their links
   names_.for_each(name, hash, [&](Entry& entry) {
     if (entry.consistency().keeps_unproven) {
       latest = std::max(latest, entry.shown());
-    } else {
+    } else if (entry.stays() || is_worth_another(entry)) {
       drop(entry);
+    } else {
+      leaving_.push_back(&entry);
     }
   });
+  for (Entry* const entry : leaving_) demote(*entry);
   return latest;
+}
+
+bool HotTable::is_worth_another(const Entry& entry) const {
+  return std::any_of(entry.copies_.begin(), entry.copies_.end(), [this](const CopySlot& slot) {
+    const Copy* const copy = slot.load(std::memory_order_relaxed);
+    return copy != nullptr && (copy->read_since_fill.load(std::memory_order_relaxed) ||
+                               copy->value_ends <= latest_ + kExpiryReportedWithin);
+  });
 }
 
 void HotTable::drop_all() {
@@ -229,11 +273,17 @@ void HotTable::retry(TimePoint now) {
   note_time(now);
   std::erase_if(marked_, [&](KeyHash hash) {
     Entry* const entry = find_entry(hash);
-    if (entry == nullptr || !entry->marked_) return true;
+    if (entry == nullptr || !entry->marked()) return true;
     if (entry->uncacheable() != Uncacheable::kNo && now < entry->retry_at_) return false;
     entry->uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
-    entry->marked_ = false;
+    entry->set(Entry::kMarked, false);
     return true;
+  });
+}
+
+void HotTable::drop_unfilled(TimePoint since, std::size_t count) {
+  queue_.sweep(count, [&](Entry& entry) {
+    if (!entry.stays() && std::max(entry.shown(), entry.hot_since_) < since) demote(entry);
   });
 }
 
@@ -293,7 +343,7 @@ void HotTable::drop(Entry& entry) {
 void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
-    if (entry.pinned_) pinned_bytes_ += cost(entry, *copy);
+    if (entry.pinned()) pinned_bytes_ += cost(entry, *copy);
     entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
@@ -301,7 +351,7 @@ void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   const Copy* old = slot.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
-  if (entry.pinned_) pinned_bytes_ -= cost(entry, *old);
+  if (entry.pinned()) pinned_bytes_ -= cost(entry, *old);
   entry.bytes_ -= cost(entry, *old);
   nils_ -= old->nil ? 1 : 0;
   --copies_;
@@ -313,7 +363,7 @@ Uncacheable HotTable::admit_copy(const Entry& entry, const Copy& copy, const Cop
     return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
   if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;
-  if (entry.pinned_ && !pins_have_room(entry, copy, old)) return Uncacheable::kNoRoom;
+  if (entry.pinned() && !pins_have_room(entry, copy, old)) return Uncacheable::kNoRoom;
   return may_retire(cost(entry, copy)) && make_room(entry, copy, old) ? Uncacheable::kNo
                                                                       : Uncacheable::kNoRoom;
 }
@@ -338,11 +388,11 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
   const std::uint64_t most = limits_.bytes_max.count;
   if (bytes_ - replaced + bytes <= most) return true;
   // What stays in any case: the pinned keys' copies, and the other copies of this key.
-  const std::uint64_t stays = pinned_bytes_ + (wanted.pinned_ ? 0 : wanted.bytes_) - replaced;
+  const std::uint64_t stays = pinned_bytes_ + (wanted.pinned() ? 0 : wanted.bytes_) - replaced;
   if (stays + bytes > most) return false;
   while (bytes_ - replaced + bytes > most) {
     Entry* const victim = queue_.next([&](const Entry& entry) {
-      return &entry != &wanted && (entry.bytes_ > 0 || !entry.stays_);
+      return &entry != &wanted && (entry.bytes_ > 0 || !entry.stays());
     });
     if (victim == nullptr) return false;
     evict(*victim, EvictionReason::kBytes);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "heatsink/base/hash.h"
@@ -85,13 +86,18 @@ class HotTable {
   bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                const ConsistencyPolicy& consistency = {});
   // Makes a key hot until it is evicted. If the table is full, another key leaves. False: the key
-  // is in the table, or all others are pinned. REQUIRES a level above kOff.
+  // is in the table, or all others stay. REQUIRES a level above kOff.
   bool admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
              const ConsistencyPolicy& consistency = {});
-  bool has_room() const { return size() < limits_.entries_max; }  // for one more
+  bool has_room() const { return size() < limits_.entries_max; }  // for promote()
+  // From now on the key stays, as after promote(). False: it is not in the table.
+  bool hold(KeyHash hash);
+  // The key is no longer held: it stays until it is evicted, as after admit().
+  void release(KeyHash hash);
   void demote(KeyHash hash);
   // From now on. Any time; O(1).
   void set_order(EvictionOrder order) { queue_.set_order(order); }
+  EvictionOrder order() const { return queue_.order(); }
   // Makes a key hot by order. No other key takes its entry or its share of the memory. If the table
   // is full, another key leaves. False: pins_max keys are pinned, or
   // another key has the same hash. REQUIRES a level above kOff.
@@ -118,7 +124,9 @@ class HotTable {
   // copies. Writes do not clear the mark: a key with many writes costs one useless fill per
   // retry_after, not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
-  // Drops the name's copies in every database. A result other than 0 means that copies stayed
+  // The name has changed: drops its copies in every database. A key of admit() whose copies have
+  // served no read leaves with them and has to earn them again, unless its value's TTL is about
+  // over: the server reports that, too. A result other than 0 means that copies stayed
   // (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The caller must
   // raise the fence to it before the next proof, so that judge() does not serve them.
   TimePoint drop_name(std::string_view name, NameHash hash);
@@ -133,6 +141,9 @@ class HotTable {
   // drop_proof_dependent() before the proof is up again.
   void drop_for_outage();
   void retry(TimePoint now);  // clears marks older than retry_after; O(marks)
+  // Looks at the next `count` keys, in turn with those of earlier calls. Those of admit() leave
+  // that had no fill since then.
+  void drop_unfilled(TimePoint since, std::size_t count);
 
   const Entry* entry(KeyHash hash) const;  // for the writer; null if the key is not hot
   const Copy* copy(KeyHash hash, const StoredRead& read) const;  // for the writer; null: no copy
@@ -150,11 +161,12 @@ class HotTable {
   // change the table.
   template <class Visit>
   void for_each_copy(Visit visit) const {
-    for_each_cached([&visit](const Entry& entry) {
-      for (const CopySlot& slot : entry.copies_) {
-        if (const Copy* copy = slot.load(std::memory_order_relaxed)) visit(entry, *copy);
-      }
-    });
+    for_each_cached([&visit](const Entry& entry) { visit_copies(entry, visit); });
+  }
+  // The same for the keys that stay (promote(), hold(), pin()) only. O(those keys).
+  template <class Visit>
+  void for_each_held_copy(Visit visit) const {
+    for (const std::uint64_t hash : held_) visit_copies(*find_entry(KeyHash{hash}), visit);
   }
   std::size_t size() const { return size_.load(std::memory_order_relaxed); }
   std::size_t copies() const { return copies_; }
@@ -168,7 +180,7 @@ class HotTable {
   Entry& add(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
              const ConsistencyPolicy& consistency);
   void demote(Entry& entry);
-  bool make_room_for_entry();
+  bool make_room_for_entry(bool of_any);
   void evict(Entry& entry, EvictionReason reason);
   bool pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
   Uncacheable admit_copy(const Entry& entry, const Copy& copy, const Copy* old);
@@ -176,10 +188,18 @@ class HotTable {
   bool may_retire(std::size_t bytes);
   void replace(Entry& entry, CopySlot& slot, const Copy* copy);
   void drop(Entry& entry);
+  bool is_worth_another(const Entry& entry) const;
+  void set_stays(Entry& entry, bool stays);
   template <class Visit>
   void for_each_entry(Visit visit) const {
     queue_.for_each(visit);
     pinned_.for_each(visit);
+  }
+  template <class Visit>
+  static void visit_copies(const Entry& entry, Visit& visit) {
+    for (const CopySlot& slot : entry.copies_) {
+      if (const Copy* copy = slot.load(std::memory_order_relaxed)) visit(entry, *copy);
+    }
   }
   template <class Which>
   void drop_if(Which which);
@@ -193,9 +213,11 @@ class HotTable {
   HotIndex index_;
   std::atomic<std::size_t> size_{0};
   alignas(64) NameChains names_;
-  EvictionQueue queue_;          // the entries that are not pinned
-  EvictionQueue pinned_;         // the others; their order has no meaning
-  std::vector<KeyHash> marked_;  // the entries with marked_; the key may have left since
+  EvictionQueue queue_;                     // the entries that are not pinned
+  EvictionQueue pinned_;                    // the others; their order has no meaning
+  std::unordered_set<std::uint64_t> held_;  // the hashes of the entries with stays_
+  std::vector<Entry*> leaving_;             // scratch of drop_name()
+  std::vector<KeyHash> marked_;             // the entries with marked_; the key may have left since
   std::array<Evictions, 2> evictions_{};
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;

@@ -18,6 +18,8 @@ constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is r
 
 // Without clients and copies there is nothing to keep consistent. The keeper then only checks
 // whether the server is there (copy_keeper_rest.cc).
+// Of 65 536 keys each has its turn within 8 s; 8192 take about 1 ms if no cache has them.
+constexpr std::size_t kSweptPerPeriod = 8192;
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
 
 // The auditor's connection makes no copies: its heartbeats only show that it is alive.
@@ -89,6 +91,11 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       woken_at_(started_at_) {
   filler_.use(tracker_);
   auditor_.use(reader_);
+  if (shared.admission)
+    chooser_.emplace(
+        CopyChooser::Options{.copies_max = static_cast<std::size_t>(shared.options.maximum_size),
+                             .life = shared.options.expire_after_write},
+        *shared.admission, shared.table);
 }
 
 CopyKeeper::~CopyKeeper() = default;
@@ -98,6 +105,7 @@ void CopyKeeper::begin() {
     // At the end of a turn, so that all its barriers share one command and its output one write.
     filler_.send_barriers(loop_.clock());
     search();
+    count_fill_write();
     tracker_connection_.flush();
     reader_connection_.flush();
     watch_suspects();
@@ -123,7 +131,15 @@ void CopyKeeper::begin() {
   timers_.every(kWarmInterval, [this] { keep_warm(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
-  timers_.every(kRestPeriod, [this] { rest_if_idle(); });
+  timers_.every(kRestPeriod, [this] {
+    if (chooser_) {
+      chooser_->tick();
+      // A copy that nobody reads for a second life is not worth its bytes.
+      shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
+                                  kSweptPerPeriod);
+    }
+    rest_if_idle();
+  });
   tracker_connection_.connect();
   if (audits(shared_.options)) {
     loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
@@ -139,7 +155,37 @@ void CopyKeeper::run() {
 void CopyKeeper::stop() { loop_.stop(); }
 
 void CopyKeeper::request_fill(FillRequest request) {
-  loop_.post([this, request = std::move(request)] { ask_or_wait(request); });
+  loop_.post([this, request = std::move(request)]() mutable {
+    if (request.admits) admit(request);
+    ask_or_wait(request);
+  });
+}
+
+// Readers see the key at once. While it was not in the table, its replies raised no fence, so its
+// fence comes first, and the fill must be younger. Without room the fill still answers the read.
+void CopyKeeper::admit(FillRequest& request) {
+  if (shared_.table.entry(request.hash) != nullptr) return;  // another worker was first
+  const TimePoint now = loop_.clock();
+  const NameHash name = hash_name(request.key, shared_.seed);
+  shared_.fences.raise(name, now);
+  request.fence = std::max(request.fence, now);
+  static_cast<void>(
+      shared_.table.admit(request.key, request.db, request.hash, name, request.consistency));
+}
+
+void CopyKeeper::play(std::vector<SampledAccess> accesses, const ServerWork& work) {
+  auto shared = std::make_shared<std::vector<SampledAccess>>(std::move(accesses));
+  loop_.post([this, shared, work] {
+    if (!chooser_) return;
+    chooser_->saw(work);
+    chooser_->play(*shared, loop_.clock());
+  });
+}
+
+// All fills of a turn are sent together.
+void CopyKeeper::count_fill_write() {
+  const std::uint64_t fills = counters_.read(Count::kFills);
+  if (std::exchange(fills_sent_, fills) != fills && chooser_) chooser_->saw({.fill_writes = 1});
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {
@@ -158,6 +204,10 @@ void CopyKeeper::refresh() {
 void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = loop_.clock();
   refresher_.filled(asked, outcome, now);
+  if (chooser_ && outcome == FillOutcome::kKept) {
+    if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))
+      chooser_->filled(asked.hash, copy->deadline - copy->fill_sent_at);
+  }
   log_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
   if (warm_waiters_.empty()) return;
@@ -319,13 +369,23 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
     const bool promoted = change.kind == detect::Change::Kind::kPromote;
     counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
     const KeyHash key = change.verdict.count.hash;
-    if (!promoted && !warmer_.holds(key)) shared_.table.demote(key);
+    if (!promoted && !warmer_.holds(key)) cool_down(change.verdict.count);
   }
   if (!shared_.options.cache_enabled) return;
   // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
-    if (shared_.table.entry(verdict.count.hash) == nullptr) promote(verdict);
+    if (!shared_.table.hold(verdict.count.hash)) promote(verdict);
+  }
+}
+
+// A key that is no longer hot may still be worth its copy: then it stays until it is evicted.
+void CopyKeeper::cool_down(const detect::KeyCount& count) {
+  const std::size_t rule = shared_.rule_of(count.key, !count.key_truncated);
+  if (shared_.copies_for[rule] == policy::CopiesFor::kWhatPays) {
+    shared_.table.release(count.hash);
+  } else {
+    shared_.table.demote(count.hash);
   }
 }
 
@@ -339,13 +399,22 @@ double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
 void CopyKeeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
   if (count.key_truncated) return;  // its whole name is unknown
-  const cache::ConsistencyPolicy& consistency = shared_.consistency_of(count.key);
-  if (consistency.level == cache::Level::kOff || !shared_.table.has_room()) return;
+  const std::size_t rule = shared_.rule_of(count.key);
+  const cache::ConsistencyPolicy& consistency = shared_.consistency[rule];
+  if (shared_.copies_for[rule] == policy::CopiesFor::kNone) return;
+  const bool makes_room = shared_.copies_for[rule] == policy::CopiesFor::kWhatPays;
+  if (!makes_room && !shared_.table.has_room()) return;
   const NameHash name = hash_name(count.key, shared_.seed);
   // While the key was not hot, its replies raised no fence. A fill from an earlier residence must
   // not bring back an older value. Readers see the key at once, so its fence comes first.
   shared_.fences.raise(name, loop_.clock());
-  static_cast<void>(shared_.table.promote(count.key, count.db, count.hash, name, consistency));
+  // A hot key has more readers than one that only pays, so it takes that one's entry.
+  if (makes_room) {
+    static_cast<void>(shared_.table.admit(count.key, count.db, count.hash, name, consistency));
+    static_cast<void>(shared_.table.hold(count.hash));
+  } else {
+    static_cast<void>(shared_.table.promote(count.key, count.db, count.hash, name, consistency));
+  }
 }
 
 }  // namespace heatsink::copies

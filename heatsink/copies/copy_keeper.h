@@ -12,6 +12,7 @@
 
 #include "heatsink/copies/access_probe.h"
 #include "heatsink/copies/auditor.h"
+#include "heatsink/copies/copy_chooser.h"
 #include "heatsink/copies/event_log.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/filler.h"
@@ -60,6 +61,9 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void connection_renewed(TimePoint lost_at);
   // One summary for each of NodeState::rules.measures(), in that order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
+  // For the choice of what gets a copy: what a worker has sampled, and what the server did for it,
+  // since its last call.
+  void play(std::vector<SampledAccess> accesses, const ServerWork& work);
   // The current state. If the keeper does not answer within 1 s, the report is empty and
   // `coherence` says so.
   report::Report report();
@@ -88,6 +92,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
+  void admit(FillRequest& request);
+  void count_fill_write();
   void refresh();
 
   bool has_work() const;
@@ -99,6 +105,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
+  void cool_down(const detect::KeyCount& count);
   void promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
   std::string limit_on(const detect::KeyCount& count) const;
@@ -158,6 +165,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
+  std::uint64_t fills_sent_ = 0;
+  std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   policy::AutomaticLimits automatic_;
   const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers
   EventLog events_;

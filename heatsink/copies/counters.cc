@@ -86,6 +86,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                      "send only refused commands.")},
       {Count::kForwardedShared, kForwards, "connection", "shared"},
       {Count::kForwardedPrivate, kForwards, "connection", "private"},
+      {Count::kUpstreamWrites,
+       counter("heatsink_upstream_writes_total",
+               "Times that the workers sent to the server: several commands at once wake it up "
+               "once.")},
       {Count::kReissued, counter("heatsink_reissued_total",
                                  "Reads sent again on a private connection: the reply was too big "
                                  "for a shared one, or the client read too slowly.")},

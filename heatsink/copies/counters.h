@@ -37,6 +37,7 @@ enum class Count : std::uint8_t {
   kRefusalsHeld,
   kForwardedShared,
   kForwardedPrivate,
+  kUpstreamWrites,
   kReissued,
   kGathered,
   kCoalescedAway,

@@ -14,8 +14,8 @@
 
 namespace heatsink::copies {
 
-// Asks for a local copy of one read of a hot key, with a fill sent after `fence`. `fence` must not
-// be in the future.
+// Asks for a local copy of one read, with a fill sent after `fence`. `fence` must not be in the
+// future.
 struct FillRequest {
   static constexpr std::size_t kNoWorker = ~std::size_t{0};  // the keeper itself wants the copy
 
@@ -27,6 +27,7 @@ struct FillRequest {
   ReadHash which{};
   cache::StoredRead read = {};                // default: GET
   cache::ConsistencyPolicy consistency = {};  // of the key
+  bool admits = false;  // the key has earned a copy: the keeper makes room for it in the hot table
 };
 
 // The outcome of a fill.

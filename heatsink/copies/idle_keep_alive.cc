@@ -17,7 +17,10 @@ void IdleKeepAlive::touch_keys(TimePoint now) {
 // Sorted by database, to need few SELECTs.
 void IdleKeepAlive::touch_all(TimePoint now) {
   std::vector<const cache::Entry*> cached;
-  table_.for_each_cached([&](const cache::Entry& entry) { cached.push_back(&entry); });
+  ++turn_;
+  table_.for_each_cached([&](const cache::Entry& entry) {
+    if (entry.stays() || entry.hash().value % kTurns == turn_ % kTurns) cached.push_back(&entry);
+  });
   std::sort(cached.begin(), cached.end(),
             [](const cache::Entry* a, const cache::Entry* b) { return a->db() < b->db(); });
   std::vector<std::string_view> keys;

@@ -12,19 +12,21 @@
 
 namespace heatsink::copies {
 
-// The keeper's thread. Under allkeys-lru the server evicted a locally served key after 5.5 s. One
-// TOUCH per second keeps the key, as a client's reads would.
+// The keeper's thread. Under allkeys-lru the server evicted a locally served hot key after 5.5 s.
+// One TOUCH per second keeps the key, as a client's reads would. A key that is not hot has fewer
+// readers, and tens of thousands of them may have a copy: one TOUCH in kTurns seconds each.
 class IdleKeepAlive {
  public:
   static constexpr Nanos kInterval = std::chrono::seconds(1);
   // CONFIG SET may change the policy.
   static constexpr Nanos kAskInterval = std::chrono::seconds(10);
+  static constexpr std::uint64_t kTurns = 10;
   static constexpr std::size_t kKeysPerCommand = 128;  // about 20 us of the server's time
 
   IdleKeepAlive(const cache::HotTable& table, redis::Tracker& tracker)
       : table_(table), tracker_(tracker) {}
 
-  // Call it every kInterval. Touches all keys that have a copy, once each. O(hot keys).
+  // Call it every kInterval. O(keys with a copy).
   void touch_keys(TimePoint now);
 
  private:
@@ -33,6 +35,7 @@ class IdleKeepAlive {
   const cache::HotTable& table_;
   redis::Tracker& tracker_;
   TimePoint asked_at_{};
+  std::uint64_t turn_ = 0;
 };
 
 }  // namespace heatsink::copies

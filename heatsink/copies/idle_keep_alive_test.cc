@@ -125,6 +125,17 @@ TEST_F(IdleKeepAliveTest, ByDatabaseAndInPieces) {
   EXPECT_THAT(requests, HasSubstr("$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$5\r\nTOUCH\r\n$5\r\nother"));
 }
 
+TEST_F(IdleKeepAliveTest, AKeyThatIsNotHotHasItsTurnLessOften) {
+  cache_key("a");
+  table_.release(in_db(hash_name("a", 1), 0));
+  int touches = touched("maxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n").empty() ? 0 : 1;
+  for (std::uint64_t second = 1; second < IdleKeepAlive::kTurns; ++second) {
+    keep_alive_.touch_keys(at(101s));
+    touches += sent().empty() ? 0 : 1;
+  }
+  EXPECT_EQ(touches, 1);
+}
+
 TEST_F(IdleKeepAliveTest, SilentWhileTheTrackerIsDown) {
   cache_key("a");
   tracker_.disconnected("x");

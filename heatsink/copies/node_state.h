@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/copy_admission.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/key_display.h"
@@ -36,6 +37,7 @@ struct NodeState {
         rules(policy::rule_set(options, [this](std::string_view name) { return shown.show(name); })
                   .value()),
         consistency(policy::consistency_of_rules(options)),
+        copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         table({.entries_max = static_cast<std::size_t>(options.maximum_size),
                .bytes_max = options.maximum_bytes,
@@ -54,11 +56,15 @@ struct NodeState {
   const policy::KeyDisplay shown;
   const detect::RuleSet rules;
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
+  const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
 
   // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().
   const cache::ConsistencyPolicy& consistency_of(std::string_view key, bool is_whole = true) const {
-    return consistency[rules.index_of(rules.of(key, is_whole))];
+    return consistency[rule_of(key, is_whole)];
+  }
+  std::size_t rule_of(std::string_view key, bool is_whole = true) const {
+    return rules.index_of(rules.of(key, is_whole));
   }
 
   bool refreshes_copies_of(std::string_view key) const {
@@ -75,6 +81,12 @@ struct NodeState {
 
   const std::unique_ptr<policy::Limits> limits{
       policy::Limits::make(options, rules)};  // null: no limits
+
+  // Null: only hot keys get copies.
+  const std::unique_ptr<AdmissionState> admission{
+      options.cache_enabled && has(copies_for, policy::CopiesFor::kWhatPays)
+          ? std::make_unique<AdmissionState>(static_cast<std::size_t>(options.maximum_size))
+          : nullptr};
 
   cache::Epochs epochs;
   cache::ProofState proof;
@@ -109,6 +121,10 @@ struct NodeState {
  private:
   static std::int64_t part(Share share, std::int64_t whole) {
     return static_cast<std::int64_t>(share.part * static_cast<double>(whole));
+  }
+
+  static bool has(const std::vector<policy::CopiesFor>& all, policy::CopiesFor one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
   }
 
   std::atomic<std::int64_t> rights_changed_at_{0};

@@ -38,7 +38,7 @@ TimePoint renewal_of(const cache::Copy& copy, ReadHash which, double ahead) {
 std::vector<FillRequest> Refresher::due(TimePoint now) {
   std::vector<FillRequest> out;
   ++looks_;
-  shared_.table.for_each_copy([&](const cache::Entry& entry, const cache::Copy& copy) {
+  shared_.table.for_each_held_copy([&](const cache::Entry& entry, const cache::Copy& copy) {
     const ReadHash which = hash_of(entry.hash(), copy.read);
     if (!is_due(entry, copy, which, now) || !may_try(which, copy, now)) return;
     out.push_back(request_of(entry, copy, which));

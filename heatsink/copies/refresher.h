@@ -14,9 +14,10 @@
 namespace heatsink::copies {
 
 // Renews a copy that would end by the proxy's own limit (cache.expire-after-write) while its value
-// lives on, if the copy has had a hit since its fill (or its key is warmed). A copy that ends by
-// the value's own TTL is not renewed: asking earlier would not extend the value's life. A renewal
-// is an ordinary fill; meanwhile the old copy is served.
+// lives on, if the key is hot and the copy has had a hit since its fill (or the key is warmed). A
+// copy that ends by the value's own TTL is not renewed: asking earlier would not extend the value's
+// life. Nor is a copy that only pays: the next read fills it, and costs the server no more than
+// without heatsink. A renewal is an ordinary fill; meanwhile the old copy is served.
 //
 // Time of a renewal: when one to two times refresh.ahead of the copy's life is left. The factor is
 // drawn for each copy, so that copies filled together are not renewed together. XFetch draws
@@ -32,7 +33,7 @@ class Refresher {
   Refresher(const NodeState& shared, Counters& counters) : shared_(shared), counters_(counters) {}
 
   // Call it every refresh.interval. Returns the fills to request now; each must end in one
-  // filled(). O(copies).
+  // filled(). O(copies of hot keys).
   std::vector<FillRequest> due(TimePoint now);
   // Reports the outcome of a fill, whatever its source.
   void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now);

@@ -59,6 +59,14 @@ class RefresherTest : public testing::Test {
   std::vector<FillRequest> last_;
 };
 
+TEST_F(RefresherTest, ACopyOfAKeyThatIsNotHotIsLeftToItsNextReader) {
+  shared_.table.release(hash_of("k"));
+  fill("k", Millis(0));
+  EXPECT_EQ(due(Millis(9'900)), 0u);
+  ASSERT_TRUE(shared_.table.hold(hash_of("k")));
+  EXPECT_EQ(due(Millis(9'900)), 1u);
+}
+
 TEST_F(RefresherTest, AskedForAheadOfItsEndAndOnce) {
   fill("k", Millis(0));
   EXPECT_EQ(due(Millis(5'999)), 0);

@@ -2,6 +2,7 @@
 #include "heatsink/copies/worker_copies.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace heatsink::copies {
@@ -27,12 +28,24 @@ WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& coun
                    shared.options.audits_per_second,
                shared.seed + worker),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
-      size_filter_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {}
+      size_filter_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {
+  if (shared.admission) admission_.emplace(*shared.admission);
+}
 
-bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read,
+std::optional<WantedKey> WorkerCopies::earn_copy(KeyHash hash, NameHash name, std::string_view key,
+                                                 std::uint32_t db, TimePoint now) {
+  if (!counts_toward_copy(hash)) return std::nullopt;
+  // Only a key that has earned a copy costs this search.
+  const std::size_t rule = shared_.rule_of(key);
+  if (shared_.copies_for[rule] != policy::CopiesFor::kWhatPays) return std::nullopt;
+  if (shared_.fences.write_in_flight(name)) return std::nullopt;
+  return WantedKey(hash, name, key, db, shared_.consistency[rule], now);
+}
+
+bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
                             TimePoint now) {
   // While the tracker is down, every fill fails at once.
-  if (!shared_.proof.up() || cache::concerns_whole_key(entry.uncacheable())) return false;
+  if (!shared_.proof.up() || cache::concerns_whole_key(key.uncacheable)) return false;
   const bool plain = read.arguments.empty();
   const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion
   const bool bounded = plain && (get || local_reads()[read.command].small);
@@ -40,7 +53,7 @@ bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cac
     case ReplySizeFilter::Answer::kUnknown:
       return bounded;
     case ReplySizeFilter::Answer::kFits:
-      return plain || fill_benefit_.pays(entry.hash(), now);
+      return plain || fill_benefit_.pays(key.hash, now);
     case ReplySizeFilter::Answer::kDoesNotFit:
       break;
   }
@@ -48,28 +61,67 @@ bool WorkerCopies::may_fill(const cache::Entry& entry, ReadHash which, const cac
 }
 
 // The fill that was last shown, and every later one, is new enough: hence the nanosecond.
-TimePoint WorkerCopies::fill_fence(const cache::Entry& entry, TimePoint after) const {
-  return std::max({shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1), after});
+TimePoint WorkerCopies::fill_fence(const WantedKey& key, TimePoint after) const {
+  return std::max({shared_.fences.fence_to_join(key.name), key.shown - Nanos(1), after});
 }
 
-bool WorkerCopies::joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const {
-  return waiters_.joins(which, fill_fence(entry, after));
+bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
+                               TimePoint now) {
+  const bool is_known =
+      std::any_of(gathered_.begin(), gathered_.end(),
+                  [which](const GatheredFill& fill) { return fill.which == which; });
+  if (is_known) return false;
+  gathered_.push_back(
+      {key.hash, key.name, std::string(key.key), key.db, which, cache::StoredRead(read)});
+  if (gathered_.size() >= kGatheredMax) request_gathered(now);
+  return gathered_.size() == 1;
 }
 
-FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const cache::Entry& entry,
+ServerWork WorkerCopies::take_server_work() {
+  ServerWork work = fills_;
+  work.commands = counters_.read(Count::kForwardedShared);
+  work.writes = counters_.read(Count::kUpstreamWrites);
+  return work - std::exchange(work_taken_, work);
+}
+
+// A key that has come into the table meanwhile is filled as one of the table.
+void WorkerCopies::request_gathered(TimePoint now) {
+  for (const GatheredFill& fill : std::exchange(gathered_, {})) {
+    std::vector<std::string_view> arguments;
+    fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
+    const cache::Read read{fill.read.command(), arguments};
+    const cache::Entry* const entry = find(fill.hash, fill.key, fill.db);
+    const WantedKey key = entry != nullptr ? WantedKey(*entry)
+                                           : WantedKey(fill.hash, fill.name, fill.key, fill.db,
+                                                       shared_.consistency_of(fill.key), now);
+    const cache::Copy* const copy = entry == nullptr ? nullptr : entry->copy(read);
+    const bool has_come = copy != nullptr && now < copy->deadline &&
+                          copy->fill_sent_at > shared_.fences.fence(fill.name);
+    if (has_come || !may_fill(key, fill.which, read, now)) continue;
+    join_fill(FillWaiters::kNoSession, key, fill.which, read, TimePoint{});
+  }
+}
+
+bool WorkerCopies::joins_fill(const WantedKey& key, ReadHash which, TimePoint after) const {
+  return waiters_.joins(which, fill_fence(key, after));
+}
+
+FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const WantedKey& key,
                                                 ReadHash which, const cache::Read& read,
                                                 TimePoint after) {
-  const TimePoint fence = fill_fence(entry, after);
+  const TimePoint fence = fill_fence(key, after);
   const FillWaiters::JoinResult join = waiters_.join(which, session, fence);
   const bool plain = read.arguments.empty();
   if (join == FillWaiters::JoinResult::kJoined && session != FillWaiters::kNoSession) {
     counters_.add(Count::kJoinedFills);
-    if (!plain) fill_benefit_.hit(entry.hash());
+    if (!plain) fill_benefit_.hit(key.hash);
   }
   if (join == FillWaiters::JoinResult::kAskKeeper) {
-    if (!plain) fill_benefit_.filled(entry.hash());
-    source_.request_fill({worker_, entry.hash(), entry.key(), entry.db(), fence, which,
-                          cache::StoredRead(read), entry.consistency()});
+    if (!plain) fill_benefit_.filled(key.hash);
+    if (key.is_earned) admission_->admitted(key.hash);
+    (session == FillWaiters::kNoSession ? fills_.gathered_fills : fills_.awaited_fills) += 1;
+    source_.request_fill({worker_, key.hash, std::string(key.key), key.db, fence, which,
+                          cache::StoredRead(read), key.consistency, key.is_earned});
   }
   return join;
 }

@@ -3,15 +3,20 @@
 // off writes.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/audit_sampler.h"
 #include "heatsink/copies/auditor.h"
+#include "heatsink/copies/copy_admission.h"
 #include "heatsink/copies/counters.h"
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/fill_benefit.h"
@@ -19,6 +24,7 @@
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/reply_size_filter.h"
+#include "heatsink/copies/server_costs.h"
 
 namespace heatsink::copies {
 
@@ -35,6 +41,39 @@ class CopySource {
 
  protected:
   ~CopySource() = default;
+};
+
+// A key of which a read wants a copy.
+struct WantedKey {
+  // A key of the hot table.
+  explicit WantedKey(const cache::Entry& entry)
+      : hash(entry.hash()),
+        name(entry.name()),
+        key(entry.key()),
+        db(entry.db()),
+        consistency(entry.consistency()),
+        shown(entry.shown()),
+        uncacheable(entry.uncacheable()) {}
+  // A key that has earned a copy at `now`. While it was not in the hot table, what clients were
+  // shown of it raised no fence: its readers join no fill that was requested earlier.
+  WantedKey(KeyHash its_hash, NameHash its_name, std::string_view its_key, std::uint32_t its_db,
+            const cache::ConsistencyPolicy& its_consistency, TimePoint now)
+      : hash(its_hash),
+        name(its_name),
+        key(its_key),
+        db(its_db),
+        consistency(its_consistency),
+        shown(now),
+        is_earned(true) {}
+
+  KeyHash hash;
+  NameHash name;
+  std::string_view key;
+  std::uint32_t db;
+  cache::ConsistencyPolicy consistency;
+  TimePoint shown{};  // see cache::Entry::shown()
+  cache::Uncacheable uncacheable = cache::Uncacheable::kNo;
+  bool is_earned = false;  // it is not in the hot table yet
 };
 
 // Belongs to one worker's thread. All workers share the copies themselves (NodeState).
@@ -69,15 +108,41 @@ class WorkerCopies {
     size_filter_.record_reply(which, bytes, now);
   }
 
+  // For a read of a key that is not in the hot table. Null: the key has earned no copy, or none may
+  // be made now. Counts the read. `now`: of the clock, and not that of the loop's turn.
+  std::optional<WantedKey> earn_copy(KeyHash hash, NameHash name, std::string_view key,
+                                     std::uint32_t db, TimePoint now);
+  // Only counts the read. True: earn_copy() is worth a call, and may count the read again.
+  bool counts_toward_copy(KeyHash hash) {
+    return admission_ && shared_.proof.up() && admission_->earns_copy(hash);
+  }
+  // Call it for each access of a key.
+  void saw(KeyHash key, bool is_write) {
+    if (admission_) admission_->saw(key, is_write);
+  }
+  std::vector<SampledAccess> take_sampled() {
+    return admission_ ? admission_->take_sampled() : std::vector<SampledAccess>{};
+  }
+
+  // What the server did for this worker since the last call.
+  ServerWork take_server_work();
+
   // True if a copy of this read is worth requesting.
-  bool may_fill(const cache::Entry& entry, ReadHash which, const cache::Read& read, TimePoint now);
+  bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
   // Single-flight. The worker tells the session (FillWaiters::kNoSession: none) when the answer is
   // there. `after`: an older fill will not do, because the client has seen newer replies. REQUIRES
   // may_fill().
-  FillWaiters::JoinResult join_fill(std::uint64_t session, const cache::Entry& entry,
-                                    ReadHash which, const cache::Read& read, TimePoint after);
+  FillWaiters::JoinResult join_fill(std::uint64_t session, const WantedKey& key, ReadHash which,
+                                    const cache::Read& read, TimePoint after);
+  // Asks for a fill that no session waits for. Fills of about the same time are requested together:
+  // each of them alone would wake the server. `now` has the same use as in request_gathered().
+  // True: call request_gathered() after kGatherFor. REQUIRES may_fill().
+  bool gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
+  void request_gathered(TimePoint now);
+  static constexpr Nanos kGatherFor = std::chrono::milliseconds(50);
+  static constexpr std::size_t kGatheredMax = 32;  // are requested at once
   // True if join_fill() would need no new fill.
-  bool joins_fill(const cache::Entry& entry, ReadHash which, TimePoint after) const;
+  bool joins_fill(const WantedKey& key, ReadHash which, TimePoint after) const;
   // Returns the sessions that waited for this answer.
   std::vector<std::uint64_t> filled(const FillAnswer& answer, TimePoint now);
 
@@ -96,7 +161,16 @@ class WorkerCopies {
   }
 
  private:
-  TimePoint fill_fence(const cache::Entry& entry, TimePoint after) const;
+  struct GatheredFill {
+    KeyHash hash;
+    NameHash name;
+    std::string key;
+    std::uint32_t db;
+    ReadHash which;
+    cache::StoredRead read;
+  };
+
+  TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
 
   NodeState& shared_;
@@ -107,6 +181,10 @@ class WorkerCopies {
   FillWaiters waiters_;
   ReplySizeFilter size_filter_;
   FillBenefit fill_benefit_;
+  std::vector<GatheredFill> gathered_;
+  ServerWork fills_;  // only the numbers of fills
+  ServerWork work_taken_;
+  std::optional<CopyAdmission> admission_;  // none: only hot keys get copies
 };
 
 }  // namespace heatsink::copies

@@ -49,6 +49,18 @@ std::vector<ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options)
   return consistency;
 }
 
+std::vector<CopiesFor> copies_of_rules(const ProxyOptions& options) {
+  const auto of = [&options](const RuleOptions& rule) {
+    const std::string& admission = rule.admission == kInherit ? options.admission : rule.admission;
+    if (consistency_of(options, rule).level == Level::kOff || admission == "off")
+      return CopiesFor::kNone;
+    return admission == "hot" ? CopiesFor::kHotKeys : CopiesFor::kWhatPays;
+  };
+  std::vector<CopiesFor> copies{of(RuleOptions{})};
+  for (const RuleOptions& rule : options.rules) copies.push_back(of(rule));
+  return copies;
+}
+
 std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
   std::vector<Nanos> windows{Nanos(0)};
   for (const RuleOptions& rule : options.rules) windows.push_back(rule.coalesce.value_or(Nanos(0)));

@@ -2,6 +2,7 @@
 // Turns options into consistency policies: one for each rule, where unset values come from cache.*.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,11 @@ const char* to_string(cache::Level level);
 
 // One entry for each of detect::RuleSet::rules(), in that order; the first is for all other keys.
 std::vector<cache::ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options);
+
+// Which keys get copies.
+enum class CopiesFor : std::uint8_t { kNone, kHotKeys, kWhatPays };
+// In the same order as above. A rule at level off has none.
+std::vector<CopiesFor> copies_of_rules(const ProxyOptions& options);
 
 // In the same order: whether copies that are read are renewed before they expire.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);

@@ -227,7 +227,13 @@ void ProxyOptions::describe(OptionSet& set) {
            ns(milliseconds(10)), ns(seconds(5))});
 
   set.add({"cache.enabled", &cache_enabled,
-           "Whether hot keys are served from local copies. If false, they are only found."});
+           "Whether keys are served from local copies. If false, hot keys are only found."});
+  set.add({.name = "cache.admission",
+           .target = &admission,
+           .help = "Which keys get local copies (docs/guides/copies.md). pays: those whose copies "
+                   "save the server more than they cost it, whatever their rate; hot: hot keys "
+                   "only.",
+           .choices = {"pays", "hot"}});
   set.add(
       {.name = "cache.level",
        .target = &level,
@@ -238,8 +244,8 @@ void ProxyOptions::describe(OptionSet& set) {
        .choices = {"off", "ttl", "key", "session"}});
   set.add({"cache.maximum-size", &maximum_size,
            "Maximum number of keys with local copies. A key has up to 8 copies, one for each read "
-           "command with its arguments.",
-           1, 4096});
+           "command with its arguments. Each takes about 300 bytes besides its copies.",
+           1, 1'000'000});
   set.add({"cache.maximum-bytes", &maximum_bytes, "Maximum total size of local copies.",
            bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
   set.add({"cache.maximum-value-bytes", &maximum_value_bytes, "A larger value is never cached.", 1,

@@ -84,8 +84,9 @@ struct ProxyOptions {
 
   // cache.*
   bool cache_enabled = true;
+  std::string admission = "pays";
   std::string level = "key";
-  std::int64_t maximum_size = 1000;
+  std::int64_t maximum_size = 65'536;
   Bytes maximum_bytes = mebibytes(64);
   Bytes maximum_value_bytes = kibibytes(256);
   std::int64_t maximum_nil = 100;

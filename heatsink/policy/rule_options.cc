@@ -56,6 +56,10 @@ void RuleOptions::describe_detection(OptionSet& set) {
 }
 
 void RuleOptions::describe_copies(OptionSet& set) {
+  set.add({.name = "admission",
+           .target = &admission,
+           .help = "Which of the rule's keys get local copies, as in cache.admission. off: none.",
+           .choices = {"pays", "hot", "off", std::string(kInherit)}});
   set.add({.name = "level",
            .target = &level,
            .help = "Consistency of local copies, as in cache.level. off: no copies. See "

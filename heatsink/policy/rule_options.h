@@ -22,6 +22,7 @@ struct RuleOptions {
   std::optional<std::int64_t> confirm_windows;
   std::optional<double> demote_ratio, write_hot_ratio;
   std::optional<Nanos> minimum_residence;
+  std::string admission{kInherit};
   std::string level{kInherit};
   std::optional<Nanos> max_staleness;
   std::optional<Nanos> coalesce;

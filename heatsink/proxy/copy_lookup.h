@@ -24,8 +24,9 @@ class CopyLookup {
     std::string_view key;
     NameHash name;
     KeyHash hash;
-    const cache::Entry* entry = nullptr;  // null: not hot, or a command in flight touches it
+    const cache::Entry* entry = nullptr;  // null: not in the table, or in flight
     const cache::Copy* copy = nullptr;    // null: no copy may be served
+    bool in_flight = false;               // a command in flight touches it
   };
 
   // Both outlive it.
@@ -59,8 +60,11 @@ class CopyLookup {
     const NameHash name = hash_name_inline(key, parts_.shared.seed);
     const KeyHash hash = in_db(name, client_.state.db_);
     const bool in_flight = client_.traffic.touches(name);
-    return {key, name, hash,
-            in_flight ? nullptr : parts_.copies.find(hash, key, client_.state.db_)};
+    return {.key = key,
+            .name = name,
+            .hash = hash,
+            .entry = in_flight ? nullptr : parts_.copies.find(hash, key, client_.state.db_),
+            .in_flight = in_flight};
   }
 
   // Sets key.copy if and only if the result is kServe. REQUIRES key.entry.

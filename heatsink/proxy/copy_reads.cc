@@ -2,6 +2,7 @@
 #include "heatsink/proxy/copy_reads.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace heatsink::proxy {
@@ -66,9 +67,24 @@ bool CopyReads::overtakes(const Key& key) const {
          key.entry->consistency().level == cache::Level::kSession;
 }
 
+// A client that pipelines would wait for each fill in turn, and its requests would reach the server
+// one by one. So its reads go on to the server, and the fills follow on their own.
+bool CopyReads::may_wait_for_fill(const Request& request) const {
+  if (client_.state.user_ == ClientState::User::kOther) return false;  // its rights are unproven
+  return request.is_last && client_.traffic.in_flight() == 0;
+}
+
+// A read that joins does not stay longer than one that goes to the server. Its reply from there
+// would end the copy that the fill makes.
+bool CopyReads::joins_fill(const copies::WantedKey& wanted, const cache::Read& read) const {
+  return client_.state.user_ != ClientState::User::kOther &&
+         parts_.copies.joins_fill(wanted, copies::hash_read(wanted.hash, read),
+                                  fill_after(wanted.consistency.level));
+}
+
 // The fill must be newer than the client's latest reply and than any copy that was served.
-TimePoint CopyReads::fill_after(const cache::Entry& entry) const {
-  if (entry.consistency().level != cache::Level::kSession) return TimePoint{};
+TimePoint CopyReads::fill_after(cache::Level level) const {
+  if (level != cache::Level::kSession) return TimePoint{};
   return std::max(client_.traffic.last_reply_at, parts_.copies.shown());
 }
 
@@ -114,7 +130,8 @@ Outcome CopyReads::read_one(Request& request) {
     lookup_.serve(request, key, answer->reply_in(resp3));
     return Outcome::kAnswered;
   }
-  if (key.entry == nullptr || overtakes(key)) return Outcome::kPass;
+  if (key.entry == nullptr) return key.in_flight ? Outcome::kPass : fill_earned(request, key, read);
+  if (overtakes(key)) return Outcome::kPass;
   const cache::Ruling ruling = lookup_.judge(key, read, request.now);
   if (ruling == cache::Ruling::kServe) {
     parts_.count_hit(*request.facts->local);
@@ -128,43 +145,67 @@ Outcome CopyReads::read_one(Request& request) {
   parts_.count(count_of(ruling));
   if (serve_in_outage(request, key, read)) return Outcome::kAnswered;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
-  return copies::worth_keeping(read) ? fill_one(request, key, read, ruling, too_old)
+  return copies::worth_keeping(read) ? fill_refused(request, key, read, ruling, too_old)
                                      : Outcome::kPass;
 }
 
-// `is_too_late`: the read joined a fill whose value had expired before it came.
-Outcome CopyReads::fill_one(Request& request, const Key& key, const cache::Read& read,
-                            cache::Ruling ruling, bool is_too_late) {
-  const copies::ReadHash which = copies::hash_read(key.hash, read);
+// The key is in the table, but `ruling` says why no copy may be served.
+Outcome CopyReads::fill_refused(Request& request, const Key& key, const cache::Read& read,
+                                cache::Ruling ruling, bool is_too_late) {
   const bool fills = ruling != cache::Ruling::kWriteInFlight &&
-                     (ruling != cache::Ruling::kUnproven || has_stale_while_error(*key.entry)) &&
-                     parts_.copies.may_fill(*key.entry, which, read, parts_.loop.now());
-  if (fills) {
-    const Outcome admitted = admit_fills(request, {&key, 1}, read);
-    if (admitted != Outcome::kPass) return admitted;
-  }
-  if (!fills) return pass_and_record_size(request, which);
-  TimePoint after = fill_after(*key.entry);
+                     (ruling != cache::Ruling::kUnproven || has_stale_while_error(*key.entry));
+  if (!fills) return pass_and_record_size(request, copies::hash_read(key.hash, read));
+  const copies::WantedKey wanted(*key.entry);
+  // What other reads got from the server has ended the copy. Only if all wait for the next one is
+  // it younger than what any of them got.
+  const bool is_outrun = ruling == cache::Ruling::kFence;
+  if (key.entry->stays() || is_outrun || may_wait_for_fill(request) || joins_fill(wanted, read))
+    return fill_one(request, wanted, read, is_too_late);
+  fill_in_background(wanted, read);
+  return pass_and_record_size(request, copies::hash_read(key.hash, read));
+}
+
+// Counts a read of a key that is not in the table. If the key earns a copy with it, the fill of
+// that copy answers the read.
+Outcome CopyReads::fill_earned(Request& request, const Key& key, const cache::Read& read) {
+  if (!copies::worth_keeping(read)) return Outcome::kPass;
+  const std::optional<copies::WantedKey> wanted =
+      parts_.copies.earn_copy(key.hash, key.name, key.key, client_.state.db_, parts_.loop.clock());
+  if (!wanted) return Outcome::kPass;
+  if (may_wait_for_fill(request)) return fill_one(request, *wanted, read, false);
+  fill_in_background(*wanted, read);
+  return Outcome::kPass;
+}
+
+// `is_too_late`: the read joined a fill whose value had expired before it came.
+Outcome CopyReads::fill_one(Request& request, const copies::WantedKey& wanted,
+                            const cache::Read& read, bool is_too_late) {
+  const copies::ReadHash which = copies::hash_read(wanted.hash, read);
+  if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now()))
+    return pass_and_record_size(request, which);
+  const Outcome admitted = admit_fills(request, {&wanted, 1}, read);
+  if (admitted != Outcome::kPass) return admitted;
+  TimePoint after = fill_after(wanted.consistency.level);
   TimePoint& wanted_at = request.waited().fill_wanted_at;
   if (is_too_late) {
     after = std::max(after, wanted_at);
   } else {
     wanted_at = request.now;
   }
-  if (parts_.copies.join_fill(client_.id, *key.entry, which, read, after) ==
+  if (parts_.copies.join_fill(client_.id, wanted, which, read, after) ==
       copies::FillWaiters::JoinResult::kFull)
     return pass_and_record_size(request, which);
   return await_fill(request);
 }
 
 // Counts a fill once, even if several reads wait for it.
-Outcome CopyReads::admit_fills(Request& request, std::span<const Key> missing,
+Outcome CopyReads::admit_fills(Request& request, std::span<const copies::WantedKey> missing,
                                const cache::Read& read) {
   if (gate_ == nullptr) return Outcome::kPass;
   std::vector<AskedKey> keys;
-  for (const Key& key : missing) {
-    const bool joins = parts_.copies.joins_fill(*key.entry, copies::hash_read(key.hash, read),
-                                                fill_after(*key.entry));
+  for (const copies::WantedKey& key : missing) {
+    const bool joins = parts_.copies.joins_fill(key, copies::hash_read(key.hash, read),
+                                                fill_after(key.consistency.level));
     if (!joins) keys.push_back({key.key, key.hash, false});
   }
   return gate_->admit_fill(request, keys);
@@ -242,9 +283,14 @@ Outcome CopyReads::read_many(Request& request) {
   const cache::Read read = CopyLookup::read_of_one(request);
   std::vector<Key> keys;
   keys.reserve(count);
+  bool is_whole = true;  // all keys are in the table
   for (const std::string_view name : std::span(request.args()).subspan(1)) {
     keys.push_back(lookup_.find(name));
-    if (keys.back().entry == nullptr || overtakes(keys.back())) return Outcome::kPass;
+    is_whole = is_whole && keys.back().entry != nullptr && !overtakes(keys.back());
+  }
+  if (!is_whole) {
+    earn_copies(keys, read);
+    return Outcome::kPass;
   }
   if (!lookup_.may_read(request, keys)) return pass_to_check_right(request, keys);
   const cache::Ruling ruling = judge_all(keys, read, request.now);
@@ -262,9 +308,11 @@ Outcome CopyReads::read_many(Request& request) {
       (ruling == cache::Ruling::kUnproven && !have_stale_while_error(keys));
   if (fill_is_useless) return Outcome::kPass;
   if (gate_ != nullptr) {
-    std::vector<Key> missing;
-    for (Key key : keys)
-      if (lookup_.judge(key, read, request.now) != cache::Ruling::kServe) missing.push_back(key);
+    std::vector<copies::WantedKey> missing;
+    for (Key key : keys) {
+      if (lookup_.judge(key, read, request.now) != cache::Ruling::kServe)
+        missing.emplace_back(*key.entry);
+    }
     const Outcome admitted = admit_fills(request, missing, read);
     if (admitted != Outcome::kPass) return admitted;
   }
@@ -328,21 +376,45 @@ bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read
     return lookup_.judge(key, read, now) != cache::Ruling::kServe;
   };
   for (const Key& key : keys) {
-    if (missing(key) && !parts_.copies.may_fill(*key.entry, copies::hash_read(key.hash, read), read,
-                                                parts_.loop.now()))
+    if (missing(key) &&
+        !parts_.copies.may_fill(copies::WantedKey(*key.entry), copies::hash_read(key.hash, read),
+                                read, parts_.loop.now()))
       return false;
   }
   for (const Key& key : keys) {
     if (!missing(key)) continue;
-    const copies::FillWaiters::JoinResult join =
-        parts_.copies.join_fill(copies::FillWaiters::kNoSession, *key.entry,
-                                copies::hash_read(key.hash, read), read, fill_after(*key.entry));
+    const copies::FillWaiters::JoinResult join = parts_.copies.join_fill(
+        copies::FillWaiters::kNoSession, copies::WantedKey(*key.entry),
+        copies::hash_read(key.hash, read), read, fill_after(key.entry->consistency().level));
     if (join == copies::FillWaiters::JoinResult::kFull) return false;
     if (last == nullptr || join == copies::FillWaiters::JoinResult::kAskKeeper) last = &key;
   }
-  return last != nullptr && parts_.copies.join_fill(
-                                client_.id, *last->entry, copies::hash_read(last->hash, read), read,
-                                fill_after(*last->entry)) != copies::FillWaiters::JoinResult::kFull;
+  return last != nullptr && parts_.copies.join_fill(client_.id, copies::WantedKey(*last->entry),
+                                                    copies::hash_read(last->hash, read), read,
+                                                    fill_after(last->entry->consistency().level)) !=
+                                copies::FillWaiters::JoinResult::kFull;
+}
+
+// Counts this read of the keys that are not in the table, and asks for copies of those that have
+// earned one. The read itself goes to the server: its other keys would have to wait.
+void CopyReads::earn_copies(const std::vector<Key>& keys, const cache::Read& read) {
+  for (const Key& key : keys) {
+    if (key.entry != nullptr || key.in_flight) continue;
+    const std::optional<copies::WantedKey> wanted = parts_.copies.earn_copy(
+        key.hash, key.name, key.key, client_.state.db_, parts_.loop.clock());
+    if (wanted) fill_in_background(*wanted, read);
+  }
+}
+
+// Not for keys with a limit: such a fill answers no request, so no limit would count it.
+void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache::Read& read) {
+  policy::Limits* const limits = parts_.shared.limits.get();
+  if (limits != nullptr && limits->of(wanted.key, wanted.hash) != nullptr) return;
+  const copies::ReadHash which = copies::hash_read(wanted.hash, read);
+  if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now())) return;
+  if (!parts_.copies.gather_fill(wanted, which, read, parts_.loop.clock())) return;
+  parts_.loop.call_after(copies::WorkerCopies::kGatherFor,
+                         [&parts = parts_] { parts.copies.request_gathered(parts.loop.clock()); });
 }
 
 void CopyReads::consider_audits(const Request& request, const std::vector<Key>& keys) {

@@ -40,6 +40,11 @@ class CopyReads final : public Relief {
   Outcome arrives(Request& request) {
     return lookup_.applies(request) ? look(request) : Outcome::kPass;
   }
+  // Counts a read of request.first_name (REQUIRED), which has no copy. True: arrives() may make
+  // one.
+  bool counts_toward_copy(const Request& request) const {
+    return parts_.copies.counts_toward_copy(in_db(*request.first_name, client_.state.db_));
+  }
   // Answers plain GETs at the front of `bytes` from copies, without a request object for each.
   // Stops before the first other request or miss, or when `out` holds more than `output_max` bytes.
   // REQUIRES that the client is the proxy's own user and has nothing in flight, and that no rule
@@ -60,17 +65,25 @@ class CopyReads final : public Relief {
   Outcome pass_to_check_right(Request& request, std::span<const Key> keys) const;
 
   bool overtakes(const Key& key) const;
-  TimePoint fill_after(const cache::Entry& entry) const;
+  TimePoint fill_after(cache::Level level) const;
   Outcome await_proof(Request& request);
   Outcome await_fill(Request& request);
 
   Outcome read_one(Request& request);
-  Outcome fill_one(Request& request, const Key& key, const cache::Read& read, cache::Ruling ruling,
+  Outcome fill_refused(Request& request, const Key& key, const cache::Read& read,
+                       cache::Ruling ruling, bool is_too_late);
+  Outcome fill_earned(Request& request, const Key& key, const cache::Read& read);
+  Outcome fill_one(Request& request, const copies::WantedKey& wanted, const cache::Read& read,
                    bool is_too_late);
+  bool may_wait_for_fill(const Request& request) const;
+  bool joins_fill(const copies::WantedKey& wanted, const cache::Read& read) const;
+  void earn_copies(const std::vector<Key>& keys, const cache::Read& read);
+  void fill_in_background(const copies::WantedKey& wanted, const cache::Read& read);
   static std::shared_ptr<const copies::FillAnswer> take_answer(Request& request);
   bool may_be_given(const copies::FillAnswer& answer, TimePoint now) const;
   static Outcome pass_and_record_size(Request& request, copies::ReadHash which);
-  Outcome admit_fills(Request& request, std::span<const Key> missing, const cache::Read& read);
+  Outcome admit_fills(Request& request, std::span<const copies::WantedKey> missing,
+                      const cache::Read& read);
 
   static bool has_stale_while_error(const cache::Entry& entry);
   static bool have_stale_while_error(const std::vector<Key>& keys);

@@ -65,6 +65,10 @@ class ReliefChain {
     return key.entry == nullptr;
   }
 
+  // Counts a read that passes_cold_read(), just before it is sent. True: the key has earned a copy,
+  // so the request must go through arrives() instead.
+  bool earns_copy(const Request& request) const { return copies_.counts_toward_copy(request); }
+
   // The request is about to be sent to a server. The order:
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.

@@ -164,7 +164,7 @@ std::size_t Session::forward_run(std::string_view bytes, TimePoint now) {
     request.route = get->route;
     const bool passes = request.has_right_arity() && reliefs_.passes_cold_read(request);
     Upstream* const connection = passes ? ready_connection(request) : nullptr;
-    if (connection == nullptr) break;
+    if (connection == nullptr || reliefs_.earns_copy(request)) break;
     send_on(*connection, request, PendingKind::kForward, 0);
     used += size;
   }

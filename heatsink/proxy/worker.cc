@@ -281,6 +281,7 @@ void Worker::end_turn() {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
     }
+    counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
     for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) upstream->flush_dirty();
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
       if (Session* dirty = session(id)) dirty->flush();
@@ -302,6 +303,8 @@ void Worker::tick() {
   const TimePoint now = loop_.now();
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) post_summary(false);
+  if (std::vector<copies::SampledAccess> sampled = copies_.take_sampled(); !sampled.empty())
+    keeper_.play(std::move(sampled), copies_.take_server_work());
   check_timeouts(now);
   if (now - memory_at_ >= kMemoryInterval) measure_memory();
   if (balancer_ != nullptr) report_load(now);

@@ -42,6 +42,7 @@ struct WorkerParts {
     read_hits.add(read, hits);
   }
   void record(const detect::Access& access) const {
+    copies.saw(access.hash, access.kind == detect::AccessKind::kWrite);
     if (accesses != nullptr) accesses->record(access, loop.now());
   }
 };

@@ -166,6 +166,8 @@ std::vector<Scenario> of_pushes() {
        .sessions = readers(1) + kPairs,
        .bound = kBound,
        .conditions = {.tear = Millis(100)},
+       // Ten fills in a row would hold up the heartbeats for a second.
+       .options = {"cache.admission=hot"},
        .length = seconds(10)},
   };
 }
@@ -225,6 +227,42 @@ std::vector<Scenario> of_levels() {
   };
 }
 
+// No key is hot. Some get copies, and leave again for others or after a write.
+std::vector<Scenario> of_copies_that_pay() {
+  const std::vector<std::string> few = {"detection.hot-qps=1000000", "cache.maximum-size=2"};
+  const std::vector<std::string> more = {"detection.hot-qps=1000000", "cache.maximum-size=8"};
+  return {
+      {.name = "copies that pay",
+       .sessions = through(1) + kPast,
+       .bound = kBound,
+       .conditions = {.reads_of_a_copy = 2},
+       .options = more},
+      {.name = "copies that pay, faults",
+       .sessions = through(1) + through(2) + kPast,
+       .proxies = 2,
+       .bound = kBound,
+       .conditions = {.sleeps = 0.01, .reads_of_a_copy = 1},
+       .faults = kAll,
+       .options = more},
+      {.name = "copies that come and go",
+       .sessions = kFewKeys,
+       .bound = kBound,
+       .conditions = {.push_delay = Millis(1), .sleeps = 0.03, .reads_of_a_copy = 1},
+       .options = few},
+      {.name = "copies that come and go, level session",
+       .sessions = kFewKeys,
+       .bound = kBound,
+       .level = Level::kSession,
+       .conditions = {.sleeps = 0.03, .sleep_max = Millis(10), .reads_of_a_copy = 1},
+       .options = {"detection.hot-qps=1000000", "cache.maximum-size=2", "cache.level=session"}},
+      {.name = "copies that pay, chosen",
+       .sessions = readers(1) + kSeldomPast,
+       .bound = kBound,
+       .conditions = kLate,
+       .options = more},
+  };
+}
+
 // Of the server, and of what it holds.
 std::vector<Scenario> of_servers() {
   const Sessions late = {"via=0,set=10000,keys=4,think-us=2200000"};
@@ -259,7 +297,7 @@ std::vector<Scenario> of_servers() {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> out;
-    for (const auto& part : {usual(), of_pushes(), of_levels(), of_servers()})
+    for (const auto& part : {usual(), of_pushes(), of_levels(), of_copies_that_pay(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
     for (const auto& part : {library_scenarios(), server_scenarios()})
       out.insert(out.end(), part.begin(), part.end());

@@ -48,6 +48,8 @@ struct World::ProxyProcess {
                                                         net::Fd(), nodes.back()->poller()));
       served.push_back(workers.back().get());
     }
+    if (shared.admission && conditions.reads_of_a_copy > 0)
+      shared.admission->publish(conditions.reads_of_a_copy, 1024, 0);
     keeper.serve(std::move(served));
     keeper.begin();
     keeper_node.run(keeper.loop());

@@ -65,6 +65,7 @@ struct Conditions {
   double sleeps = 0;    // this part of the turns of a proxy's thread begins up to sleep_max late
   Nanos sleep_max = Millis(20);
   std::size_t window_bytes = NetworkOptions{}.window_bytes;
+  std::uint32_t reads_of_a_copy = 0;  // a key gets a copy at this read; 0: the proxy chooses
 };
 
 struct WorldOptions {

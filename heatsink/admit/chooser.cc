@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admit/chooser.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heatsink::admit {
+namespace {
+
+// The weight of the past in each decision: after ten intervals a third of it is left.
+constexpr double kDecay = 0.9;
+// What an alternative must be better by, in the share of the reads: a change costs fills.
+constexpr double kMargin = 0.002;
+// Less is within the error of the costs, so nothing is copied.
+constexpr double kWorthwhile = 0.01;
+// The first decision comes early, because a proxy that starts copies nothing useful before it.
+constexpr std::uint64_t kFirstInterval = 64;
+
+// What pays differs most in the number of reads before a copy. A long history finds keys that come
+// back late, and is of no use to the first read.
+std::vector<Choice> alternatives() {
+  std::vector<Choice> all;
+  for (const Order order : {Order::kClock, Order::kSieve}) {  // in this order where they are equal
+    for (const std::uint32_t reads : {1U, 2U, 3U, 4U, 6U}) all.push_back({reads, 2, order});
+    for (const std::uint32_t reads : {3U, 6U, 10U}) all.push_back({reads, 6, order});
+    // Where a loop does not fit, copies that stay are worth more than any newcomer.
+    for (const std::uint32_t reads : {6U, 14U}) all.push_back({reads, 6, order, 3});
+  }
+  return all;
+}
+
+std::uint64_t mask_for(const ChooserOptions& options) {
+  return std::bit_floor(std::max<std::uint64_t>(1, options.copies / options.miniature_copies)) - 1;
+}
+
+std::uint32_t number_of(KeyHash key) { return static_cast<std::uint32_t>(key.value); }
+
+}  // namespace
+
+Chooser::Chooser(const ChooserOptions& options, const Choice& first)
+    : options_(options),
+      sample_mask_(mask_for(options)),
+      costs_(options.costs),
+      choice_(first),
+      interval_(kFirstInterval),
+      interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)) {
+  const std::size_t copies = std::max<std::size_t>(options.copies / (sample_mask_ + 1), 1);
+  for (const Choice& choice : alternatives()) alternatives_.push_back({Miniature(choice, copies)});
+}
+
+void Chooser::read(KeyHash key, TimePoint now) {
+  const Nanos* known = lives_.find(number_of(key));
+  const Nanos life = known == nullptr ? options_.life : std::min(*known, options_.life);
+  for (Alternative& each : alternatives_) each.miniature.read(number_of(key), now, life);
+  if (++reads_ >= interval_) decide();
+}
+
+void Chooser::write(KeyHash key) {
+  for (Alternative& each : alternatives_) each.miniature.write(number_of(key));
+}
+
+void Chooser::filled(KeyHash key, Nanos life) { lives_.put(number_of(key), life); }
+
+// As a share of the reads.
+double Chooser::saved(const Alternative& of) const {
+  if (of.reads <= 0) return 0;
+  return (of.hits - costs_.fill * of.fills - costs_.end * of.ended) / of.reads;
+}
+
+void Chooser::decide() {
+  reads_ = 0;
+  interval_ = std::min(interval_ * 2, interval_max_);
+  const Alternative* best = nullptr;
+  double current = 0;  // kNever saves nothing
+  for (Alternative& each : alternatives_) {
+    const Miniature::Counts counts = each.miniature.take_counts();
+    each.reads = each.reads * kDecay + static_cast<double>(counts.reads);
+    each.hits = each.hits * kDecay + static_cast<double>(counts.hits);
+    each.fills = each.fills * kDecay + static_cast<double>(counts.fills);
+    each.ended = each.ended * kDecay + static_cast<double>(counts.ended);
+    if (best == nullptr || saved(each) > saved(*best)) best = &each;
+    if (each.miniature.choice() == choice_) current = saved(each);
+  }
+  if (saved(*best) <= kWorthwhile && current <= kWorthwhile / 2) {
+    choice_.reads = Choice::kNever;
+  } else if (saved(*best) > current + kMargin) {
+    choice_ = best->miniature.choice();
+  }
+}
+
+std::vector<Chooser::Estimate> Chooser::estimates() const {
+  std::vector<Estimate> all;
+  for (const Alternative& each : alternatives_)
+    all.push_back({each.miniature.choice(), saved(each)});
+  return all;
+}
+
+}  // namespace heatsink::admit

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses which keys get a copy, by what the alternatives would have saved on the traffic so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/admit/choice.h"
+#include "heatsink/admit/costs.h"
+#include "heatsink/admit/miniature.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/base/direct_mapped_table.h"
+#include "heatsink/base/hash.h"
+
+namespace heatsink::admit {
+
+struct ChooserOptions {
+  std::size_t copies = 4096;              // keys that may have a copy
+  Costs costs = {};                       // until set_costs()
+  Nanos life = std::chrono::seconds(60);  // of a copy whose key has no shorter TTL
+  // Copies in a miniature. More: a better choice on a quiet server, and more CPU time.
+  std::size_t miniature_copies = 256;
+};
+
+// Plays every alternative in miniature on a sample of the keys, chosen by hash: all reads of a
+// sampled key count. One thread, but samples() may be called by any. Memory: about 300 KiB.
+class Chooser {
+ public:
+  // `first`: chosen until the first decision.
+  explicit Chooser(const ChooserOptions& options, const Choice& first = {});
+
+  // Whether the key's reads and writes are wanted. About one key in
+  // options.copies / options.miniature_copies.
+  bool samples(KeyHash key) const noexcept { return is_sampled(key, sample_mask_); }
+  static bool is_sampled(KeyHash key, std::uint64_t mask) noexcept {
+    return (key.value >> 32U & mask) == 0;
+  }
+  std::uint64_t sample_mask() const { return sample_mask_; }
+  std::size_t copies() const { return options_.copies; }
+
+  // REQUIRES samples(key). O(1), about 0.3 us.
+  void read(KeyHash key, TimePoint now);
+  void write(KeyHash key);
+  // A fill has shown how long copies of this key live.
+  void filled(KeyHash key, Nanos life);
+
+  // From now on, for the past as well.
+  void set_costs(const Costs& costs) { costs_ = costs; }
+
+  const Choice& choice() const { return choice_; }
+
+  struct Estimate {
+    Choice choice;
+    double saved;  // share of the reads that copies answer, less the costs; may be negative
+  };
+  std::vector<Estimate> estimates() const;  // one per alternative
+
+ private:
+  struct Alternative {
+    Miniature miniature;
+    // Sums in which the past counts less.
+    double reads = 0, hits = 0, fills = 0, ended = 0;
+  };
+
+  double saved(const Alternative& of) const;
+  void decide();
+
+  const ChooserOptions options_;
+  const std::uint64_t sample_mask_;
+  Costs costs_;
+  std::vector<Alternative> alternatives_;
+  DirectMappedTable<std::uint32_t, Nanos, 1024> lives_;
+  Choice choice_;
+  std::uint64_t reads_ = 0;  // since the last decision
+  std::uint64_t interval_;   // reads between decisions: grows to interval_max_
+  const std::uint64_t interval_max_;
+};
+
+}  // namespace heatsink::admit

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/copy_admission.h"
+
+namespace heatsink::copies {
+namespace {
+
+// The longest history that is ever chosen, in multiples of the copies (admit/chooser.cc).
+constexpr std::size_t kHistoryMax = 6;
+
+}  // namespace
+
+AdmissionState::AdmissionState(std::size_t copies)
+    : sightings_(copies * kHistoryMax),
+      reads_(admit::Choice{}.reads),
+      history_(copies * admit::Choice{}.history) {}
+
+void AdmissionState::publish(std::uint32_t reads, std::uint64_t history,
+                             std::uint64_t sample_mask) {
+  reads_.store(reads, std::memory_order_relaxed);
+  history_.store(history, std::memory_order_relaxed);
+  sample_mask_.store(sample_mask, std::memory_order_relaxed);
+}
+
+}  // namespace heatsink::copies

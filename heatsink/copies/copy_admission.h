@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides, in the workers, which reads earn their key a copy, and samples accesses for the keeper.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heatsink/admit/admit.h"
+#include "heatsink/base/hash.h"
+
+namespace heatsink::copies {
+
+// The part that all workers and the keeper share. Any thread.
+class AdmissionState {
+ public:
+  // `copies`: keys that may have a copy at most.
+  explicit AdmissionState(std::size_t copies);
+
+  // The keeper: what holds from now on. A worker may use the old values for a moment. `reads`,
+  // `history`: as SightingCounter counts them.
+  void publish(std::uint32_t reads, std::uint64_t history, std::uint64_t sample_mask);
+
+  std::uint32_t reads() const { return reads_.load(std::memory_order_relaxed); }
+  std::uint64_t history() const { return history_.load(std::memory_order_relaxed); }
+  bool samples(KeyHash key) const {
+    return admit::Chooser::is_sampled(key, sample_mask_.load(std::memory_order_relaxed));
+  }
+  admit::Sightings& sightings() { return sightings_; }
+
+ private:
+  admit::Sightings sightings_;
+  std::atomic<std::uint32_t> reads_;
+  std::atomic<std::uint64_t> history_;  // in reads of keys without a copy
+  std::atomic<std::uint64_t> sample_mask_{0};
+};
+
+struct SampledAccess {
+  KeyHash key;
+  bool is_write;
+};
+
+// One worker's thread.
+class CopyAdmission {
+ public:
+  explicit CopyAdmission(AdmissionState& state) : state_(state), counter_(state.sightings()) {}
+
+  // A read of a key that has no copy, and could have one. True: it earns one now.
+  bool earns_copy(KeyHash key) {
+    const std::uint32_t reads = state_.reads();
+    return reads != admit::Choice::kNever && counter_.see(key, state_.history()) >= reads;
+  }
+  // The key is about to get a copy.
+  void admitted(KeyHash key) { state_.sightings().forget(key); }
+
+  // Each access of a key, whether a copy answers it or not.
+  void saw(KeyHash key, bool is_write) {
+    if (is_write) state_.sightings().forget(key);
+    if (state_.samples(key) && sampled_.size() < kSampledMax) sampled_.push_back({key, is_write});
+  }
+  // Those since the last call, for admit::Chooser; those beyond kSampledMax are lost.
+  std::vector<SampledAccess> take_sampled() { return std::exchange(sampled_, {}); }
+  static constexpr std::size_t kSampledMax = 8192;
+
+ private:
+  AdmissionState& state_;
+  admit::SightingCounter counter_;
+  std::vector<SampledAccess> sampled_;
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Works out what fills and invalidations cost the server, compared with the reads that hits spare
+// it.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/admit/admit.h"
+
+namespace heatsink::copies {
+
+// What a server had to do for its proxy.
+struct ServerWork {
+  std::uint64_t commands = 0;        // of clients
+  std::uint64_t writes = 0;          // system calls of the workers that sent them
+  std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
+  std::uint64_t gathered_fills = 0;  // besides the client's own command
+  std::uint64_t fill_writes = 0;     // system calls that sent the fills
+
+  ServerWork& operator+=(const ServerWork& more);
+  friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
+};
+
+// To wake up for a request costs a server many times the command itself. So what a hit spares it,
+// and what a fill costs it, depends on how many commands come at once. One thread.
+class ServerCosts {
+ public:
+  void saw(const ServerWork& work);
+  // Call it about once per second: older work counts less.
+  void tick();
+  admit::Costs costs() const;
+
+ private:
+  // Sums in which older work counts less.
+  struct Sums {
+    double commands = 0, writes = 0, awaited_fills = 0, gathered_fills = 0, fill_writes = 0;
+  };
+  Sums sums_;
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which reads of keys without a copy ask for one (cache.admission: pays).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "heatsink/copies/worker_copies.h"
+#include "heatsink/proxy/copy_reads.h"
+#include "heatsink/proxy/relief_fixture_for_test.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using copies::WorkerCopies;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A client with the reliefs that its reads need.
+struct EarningClient {
+  EarningClient(std::uint64_t id, const WorkerParts& parts)
+      : client(id),
+        lookup(parts, client.context),
+        barriers(parts, client.context),
+        reads(parts, client.context, lookup, barriers, nullptr) {}
+
+  PlayedClient client;
+  CopyLookup lookup;
+  Barriers barriers;
+  CopyReads reads;
+};
+
+class EarnedCopiesTest : public ReliefTest {
+ protected:
+  void begin(std::initializer_list<const char*> rules = {}) {
+    start(rules);
+    one_ = std::make_unique<EarningClient>(1, *parts);
+    two_ = std::make_unique<EarningClient>(2, *parts);
+  }
+
+  // By a client that waits for the reply before it sends more.
+  Outcome get(std::string_view key) { return get(*one_, key, true); }
+  Outcome get_of_another(std::string_view key) { return get(*two_, key, true); }
+  Outcome get_in_pipeline(std::string_view key) { return get(*one_, key, false); }
+  // Reads the key as often as it takes to earn a copy, but for the last read.
+  void almost_earn(std::string_view key) {
+    for (std::uint32_t i = 1; i < admit::Choice{}.reads; ++i)
+      ASSERT_EQ(get(key), Outcome::kPass) << i;
+    ASSERT_THAT(keeper.fills, IsEmpty());
+  }
+  void let_them_gather() { pass(WorkerCopies::kGatherFor); }
+
+  Outcome get(EarningClient& by, std::string_view key, bool is_last) {
+    Request& read = request({"GET", key});
+    read.now = now;
+    read.is_last = is_last;
+    return by.reads.arrives(read);
+  }
+
+  std::unique_ptr<EarningClient> one_, two_;
+};
+
+TEST_F(EarnedCopiesTest, TheReadThatEarnsACopyWaitsForItsFill) {
+  begin();
+  almost_earn("k");
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+  ASSERT_THAT(keeper.fills, SizeIs(1));
+  EXPECT_TRUE(keeper.fills[0].admits);
+  EXPECT_EQ(keeper.fills[0].key, "k");
+}
+
+TEST_F(EarnedCopiesTest, NoKeyEarnsOneWhereOnlyHotKeysGetCopies) {
+  options.admission = "hot";
+  begin();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(get("k"), Outcome::kPass);
+  EXPECT_THAT(keeper.fills, IsEmpty());
+}
+
+TEST_F(EarnedCopiesTest, ARuleDecidesForItsKeys) {
+  begin({"match=off:*,admission=off", "match=hot:*,admission=hot"});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(get("off:k"), Outcome::kPass);
+    EXPECT_EQ(get("hot:k"), Outcome::kPass);
+  }
+  almost_earn("k");
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+}
+
+// Each of its reads would wait for a fill of its own.
+TEST_F(EarnedCopiesTest, AClientThatPipelinesDoesNotWait) {
+  begin();
+  almost_earn("k");
+  EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
+  EXPECT_THAT(keeper.fills, IsEmpty());
+  let_them_gather();
+  ASSERT_THAT(keeper.fills, SizeIs(1));
+  EXPECT_TRUE(keeper.fills[0].admits);
+}
+
+TEST_F(EarnedCopiesTest, NorDoesOneWhoseLastReplyIsOnItsWay) {
+  begin();
+  almost_earn("k");
+  one_->client.traffic.sent = 1;
+  EXPECT_EQ(get("k"), Outcome::kPass);
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, SizeIs(1));
+}
+
+TEST_F(EarnedCopiesTest, FillsThatNobodyWaitsForAreRequestedTogether) {
+  begin();
+  almost_earn("a");
+  almost_earn("b");
+  get_in_pipeline("a");
+  pass(WorkerCopies::kGatherFor / 2);
+  get_in_pipeline("b");
+  get_in_pipeline("a");
+  EXPECT_THAT(keeper.fills, IsEmpty());
+  pass(WorkerCopies::kGatherFor / 2);
+  EXPECT_THAT(keeper.fills, SizeIs(2));
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, SizeIs(2)) << "once each";
+}
+
+TEST_F(EarnedCopiesTest, ManyFillsAreRequestedAtOnce) {
+  begin();
+  for (std::size_t i = 0; i < WorkerCopies::kGatheredMax; ++i) {
+    EXPECT_THAT(keeper.fills, IsEmpty());
+    const std::string key = "k" + std::to_string(i);
+    for (std::uint32_t n = 0; n < admit::Choice{}.reads; ++n) get_in_pipeline(key);
+  }
+  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kGatheredMax));
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kGatheredMax));
+}
+
+// While a key is not in the table, what clients are shown of it raises no fence. A fill that was
+// requested before may be older than that.
+TEST_F(EarnedCopiesTest, AReaderJoinsNoEarlierFillOfAKeyThatIsNotInTheTable) {
+  begin();
+  almost_earn("k");
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+  pass(std::chrono::milliseconds(1));
+  const TimePoint after = now - Nanos(1);
+  Outcome last = Outcome::kPass;
+  for (std::uint32_t i = 0; i < admit::Choice{}.reads; ++i) last = get_of_another("k");
+  EXPECT_EQ(last, Outcome::kWaits);
+  ASSERT_THAT(keeper.fills, SizeIs(2));
+  EXPECT_GE(keeper.fills[1].fence, after);
+}
+
+TEST_F(EarnedCopiesTest, ReadersOfAKeyOfTheTableWaitOnlyIfItIsHot) {
+  begin();
+  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  heat("hot");
+  EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
+  EXPECT_THAT(keeper.fills, IsEmpty());
+  EXPECT_EQ(get_in_pipeline("hot"), Outcome::kWaits)
+      << "many others would ask the server meanwhile";
+  EXPECT_THAT(keeper.fills, SizeIs(1));
+  let_them_gather();
+  ASSERT_THAT(keeper.fills, SizeIs(2));
+  EXPECT_FALSE(keeper.fills[1].admits) << "it is in the table";
+}
+
+// Its reply from the server would end the copy that the fill makes.
+TEST_F(EarnedCopiesTest, AReaderInAPipelineJoinsTheFillOfAKeyOfTheTable) {
+  begin();
+  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+  EXPECT_EQ(get(*two_, "k", false), Outcome::kWaits);
+  EXPECT_THAT(keeper.fills, SizeIs(1));
+}
+
+// Otherwise the replies of a key that is always read would end each of its copies.
+TEST_F(EarnedCopiesTest, AReaderInAPipelineWaitsIfTheLastCopyWasOutrun) {
+  begin();
+  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  fill("k", "v");
+  pass(std::chrono::milliseconds(1));
+  shared->fences.raise(name("k"), now);
+  EXPECT_EQ(get_in_pipeline("k"), Outcome::kWaits);
+  EXPECT_THAT(keeper.fills, SizeIs(1));
+}
+
+TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
+  begin({"match=k,limit.rate=1000/s"});
+  almost_earn("k");
+  EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, IsEmpty());
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "heatsink/proxy/copy_reader_for_test.h"
 #include "heatsink/proxy/relief_fixture_for_test.h"
 
 namespace heatsink::proxy {
@@ -15,20 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// A client with the reliefs that its reads need.
-struct Reader {
-  Reader(std::uint64_t id, const WorkerParts& parts, FillGate* gate = nullptr)
-      : client(id),
-        lookup(parts, client.context),
-        barriers(parts, client.context),
-        reads(parts, client.context, lookup, barriers, gate) {}
-
-  PlayedClient client;
-  CopyLookup lookup;
-  Barriers barriers;
-  CopyReads reads;
-};
 
 class PlayedGate final : public FillGate {
  public:
@@ -45,7 +32,7 @@ class CopyReadsTest : public ReliefTest {
  protected:
   void begin(std::initializer_list<const char*> rules = {}) {
     start(rules);
-    reader_ = std::make_unique<Reader>(1, *parts, &gate_);
+    reader_ = std::make_unique<CopyReader>(1, *parts, &gate_);
   }
 
   PlayedClient& client() { return reader_->client; }
@@ -69,13 +56,13 @@ class CopyReadsTest : public ReliefTest {
   }
   void deliver(const std::shared_ptr<copies::FillAnswer>& answer) {
     for (const std::uint64_t id : copies->filled(*answer, now)) {
-      for (Reader* each : {reader_.get(), other_.get()})
+      for (CopyReader* each : {reader_.get(), other_.get()})
         if (each != nullptr && each->client.id() == id) each->reads.filled(answer);
     }
   }
 
   PlayedGate gate_;
-  std::unique_ptr<Reader> reader_, other_;
+  std::unique_ptr<CopyReader> reader_, other_;
 };
 
 TEST_F(CopyReadsTest, AHitIsServedAtOnce) {
@@ -111,7 +98,7 @@ TEST_F(CopyReadsTest, WhatHasNoCopyToBeHadIsPassedOn) {
 
 TEST_F(CopyReadsTest, AMissWaitsForTheOneFillThatAllShare) {
   begin();
-  other_ = std::make_unique<Reader>(2, *parts);
+  other_ = std::make_unique<CopyReader>(2, *parts);
   heat("k");
   Request& first = request({"GET", "k"});
   Request& second = request({"GET", "k"});
@@ -249,7 +236,7 @@ TEST_F(CopyReadsTest, TheLimitsAreAskedBeforeTheTracker) {
 
 TEST_F(CopyReadsTest, TheFillOfAnotherClientTakesNothingFromALimit) {
   begin();
-  other_ = std::make_unique<Reader>(2, *parts);
+  other_ = std::make_unique<CopyReader>(2, *parts);
   heat("k");
   other_->reads.arrives(request({"GET", "k"}));
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kWaits);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "heatsink/copies/worker_copies.h"
+#include "heatsink/proxy/copy_reader_for_test.h"
 #include "heatsink/proxy/copy_reads.h"
 #include "heatsink/proxy/relief_fixture_for_test.h"
 
@@ -16,26 +17,12 @@ using copies::WorkerCopies;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A client with the reliefs that its reads need.
-struct EarningClient {
-  EarningClient(std::uint64_t id, const WorkerParts& parts)
-      : client(id),
-        lookup(parts, client.context),
-        barriers(parts, client.context),
-        reads(parts, client.context, lookup, barriers, nullptr) {}
-
-  PlayedClient client;
-  CopyLookup lookup;
-  Barriers barriers;
-  CopyReads reads;
-};
-
 class EarnedCopiesTest : public ReliefTest {
  protected:
   void begin(std::initializer_list<const char*> rules = {}) {
     start(rules);
-    one_ = std::make_unique<EarningClient>(1, *parts);
-    two_ = std::make_unique<EarningClient>(2, *parts);
+    one_ = std::make_unique<CopyReader>(1, *parts);
+    two_ = std::make_unique<CopyReader>(2, *parts);
   }
 
   // By a client that waits for the reply before it sends more.
@@ -50,14 +37,14 @@ class EarnedCopiesTest : public ReliefTest {
   }
   void let_them_gather() { pass(WorkerCopies::kGatherFor); }
 
-  Outcome get(EarningClient& by, std::string_view key, bool is_last) {
+  Outcome get(CopyReader& by, std::string_view key, bool is_last) {
     Request& read = request({"GET", key});
     read.now = now;
     read.is_last = is_last;
     return by.reads.arrives(read);
   }
 
-  std::unique_ptr<EarningClient> one_, two_;
+  std::unique_ptr<CopyReader> one_, two_;
 };
 
 TEST_F(EarnedCopiesTest, TheReadThatEarnsACopyWaitsForItsFill) {

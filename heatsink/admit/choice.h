@@ -7,8 +7,9 @@
 
 namespace heatsink::admit {
 
-// Both orders need one flag per copy, which a hit sets. The queue holds the copies by age.
-enum class Order : std::uint8_t {
+// How copies leave a full cache. Both orders need one flag per copy, which a hit sets. The queue
+// holds the copies by age.
+enum class EvictionOrder : std::uint8_t {
   // Evicts the oldest copy without the flag, and clears the flags that it passes (SIEVE: Zhang et
   // al., NSDI 2024). Best where popularity lasts.
   kSieve,
@@ -19,6 +20,7 @@ enum class Order : std::uint8_t {
 
 struct Choice {
   static constexpr std::uint32_t kNever = UINT32_MAX;
+  static constexpr std::uint32_t kHistoryMax = 6;  // the longest history that the Chooser tries
 
   // A key gets a copy at this read since its last write, or since the history forgot it. kNever: no
   // copy would pay for its fill.
@@ -26,7 +28,7 @@ struct Choice {
   // The history forgets a key after this many reads of keys without a copy, in multiples of the
   // number of copies.
   std::uint32_t history = 2;
-  Order order = Order::kClock;
+  EvictionOrder order = EvictionOrder::kClock;
   // The same as `reads` while the cache has room for another copy, if that is less: an early copy
   // takes no other copy's room.
   std::uint32_t reads_with_room = kNever;

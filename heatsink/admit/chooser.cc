@@ -20,11 +20,14 @@ constexpr std::uint64_t kFirstInterval = 64;
 // back late, and is of no use to the first read.
 std::vector<Choice> alternatives() {
   std::vector<Choice> all;
-  for (const Order order : {Order::kClock, Order::kSieve}) {  // in this order where they are equal
+  // In this order where they are equal.
+  for (const EvictionOrder order : {EvictionOrder::kClock, EvictionOrder::kSieve}) {
     for (const std::uint32_t reads : {1U, 2U, 3U, 4U, 6U}) all.push_back({reads, 2, order});
-    for (const std::uint32_t reads : {3U, 6U, 10U}) all.push_back({reads, 6, order});
+    for (const std::uint32_t reads : {3U, 6U, 10U})
+      all.push_back({reads, Choice::kHistoryMax, order});
     // Where a loop does not fit, copies that stay are worth more than any newcomer.
-    for (const std::uint32_t reads : {6U, 14U}) all.push_back({reads, 6, order, 3});
+    for (const std::uint32_t reads : {6U, 14U})
+      all.push_back({reads, Choice::kHistoryMax, order, 3});
   }
   return all;
 }

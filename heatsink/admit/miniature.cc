@@ -78,7 +78,7 @@ void Miniature::drop_copy(Index node) {
 void Miniature::evict() { drop_copy(next_victim()); }
 
 Miniature::Index Miniature::next_victim() {
-  if (choice_.order == Order::kClock) {
+  if (choice_.order == EvictionOrder::kClock) {
     while (nodes_[queue_.oldest].visited) {
       const Index spared = queue_.oldest;
       nodes_[spared].visited = false;
@@ -98,12 +98,8 @@ Miniature::Index Miniature::next_victim() {
 
 // ---- the nodes
 
-Miniature::Index& Miniature::bucket_of(std::uint32_t key) {
-  return buckets_[key & (buckets_.size() - 1)];
-}
-
 Miniature::Index Miniature::find(std::uint32_t key) const {
-  Index node = buckets_[key & (buckets_.size() - 1)];
+  Index node = buckets_[bucket_of(key)];
   while (node != kNone && nodes_[node].key != key) node = nodes_[node].chain;
   return node;
 }
@@ -117,7 +113,7 @@ Miniature::Index Miniature::make(std::uint32_t key) {
   }
   const Index node = free_;
   free_ = nodes_[node].chain;
-  Index& bucket = bucket_of(key);
+  Index& bucket = buckets_[bucket_of(key)];
   nodes_[node] = Node{.key = key, .chain = bucket};
   bucket = node;
   push(history_, node);
@@ -125,7 +121,7 @@ Miniature::Index Miniature::make(std::uint32_t key) {
 }
 
 void Miniature::free(Index node) {
-  Index* link = &bucket_of(nodes_[node].key);
+  Index* link = &buckets_[bucket_of(nodes_[node].key)];
   while (*link != node) link = &nodes_[*link].chain;
   *link = nodes_[node].chain;
   nodes_[node].chain = free_;

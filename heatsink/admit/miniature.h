@@ -62,7 +62,7 @@ class Miniature {
   void free(Index node);
   void push(List& list, Index node);
   void remove(List& list, Index node);
-  Index& bucket_of(std::uint32_t key);
+  std::size_t bucket_of(std::uint32_t key) const { return key & (buckets_.size() - 1); }
   void miss(Index node, TimePoint now, Nanos life);
   void evict();
   Index next_victim();

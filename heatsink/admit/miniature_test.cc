@@ -99,7 +99,7 @@ TEST_F(MiniatureTest, ACacheWithRoomMayAskForFewerReads) {
 
 // SIEVE leaves a copy that was read in its place; CLOCK makes it young again.
 TEST_F(MiniatureTest, TheOrdersDifferInWhatTheySpare) {
-  for (const Order order : {Order::kSieve, Order::kClock}) {
+  for (const EvictionOrder order : {EvictionOrder::kSieve, EvictionOrder::kClock}) {
     Miniature cache({.reads = 1, .history = 2, .order = order}, 3);
     read(cache, {1, 2, 3, 1});  // 1 is the oldest, and was read again
     read(cache, {4});           // evicts 2
@@ -109,7 +109,7 @@ TEST_F(MiniatureTest, TheOrdersDifferInWhatTheySpare) {
     read(cache, {6});
     expect(cache, 0, 1);
     read(cache, {1});
-    expect(cache, order == Order::kSieve ? 1 : 0, order == Order::kSieve ? 0 : 1);
+    expect(cache, order == EvictionOrder::kSieve ? 1 : 0, order == EvictionOrder::kSieve ? 0 : 1);
   }
 }
 
@@ -174,7 +174,7 @@ class Model {
     if (hand_ >= queue_.size()) hand_ = 0;
   }
   void evict() {
-    if (choice_.order == Order::kClock) {
+    if (choice_.order == EvictionOrder::kClock) {
       while (queue_.front().visited) {
         queue_.push_back(queue_.front());
         queue_.back().visited = false;
@@ -200,7 +200,7 @@ class Model {
 };
 
 TEST_F(MiniatureTest, DoesWhatASlowModelDoes) {
-  for (const Order order : {Order::kSieve, Order::kClock}) {
+  for (const EvictionOrder order : {EvictionOrder::kSieve, EvictionOrder::kClock}) {
     for (const std::uint32_t reads : {1U, 2U, 4U}) {
       const Choice choice{.reads = reads, .history = 3, .order = order};
       Miniature cache(choice, 20);

@@ -6,16 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heatsink/admit/choice.h"
 #include "heatsink/cache/entry.h"
 
 namespace heatsink::cache {
 
-// Both orders pass over an entry once for the hits that it had since the last look at it.
-enum class EvictionOrder : std::uint8_t {
-  kSieve,  // it keeps its place; a hand goes from the oldest to the newest (Zhang et al., "SIEVE is
-           // simpler than LRU", NSDI 2024)
-  kClock,  // it becomes the newest; the oldest is looked at (Corbato, 1968)
-};
+using admit::EvictionOrder;
 
 // Holds entries by links within them; does not own them. For the hot table's writer, while readers
 // touch() the entries. add() and remove() are O(1).

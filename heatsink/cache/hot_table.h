@@ -92,7 +92,7 @@ class HotTable {
   bool has_room() const { return size() < limits_.entries_max; }  // for promote()
   // From now on the key stays, as after promote(). False: it is not in the table.
   bool hold(KeyHash hash);
-  // The key is no longer held: it stays until it is evicted, as after admit().
+  // From now on the key may be evicted, as after admit(). Its copy remains until then.
   void release(KeyHash hash);
   void demote(KeyHash hash);
   // From now on. Any time; O(1).
@@ -215,9 +215,9 @@ class HotTable {
   alignas(64) NameChains names_;
   EvictionQueue queue_;                     // the entries that are not pinned
   EvictionQueue pinned_;                    // the others; their order has no meaning
-  std::unordered_set<std::uint64_t> held_;  // the hashes of the entries with stays_
+  std::unordered_set<std::uint64_t> held_;  // the hashes of the entries that stay
   std::vector<Entry*> leaving_;             // scratch of drop_name()
-  std::vector<KeyHash> marked_;             // the entries with marked_; the key may have left since
+  std::vector<KeyHash> marked_;             // keys marked uncacheable; some may have left since
   std::array<Evictions, 2> evictions_{};
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;

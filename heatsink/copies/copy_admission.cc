@@ -2,15 +2,8 @@
 #include "heatsink/copies/copy_admission.h"
 
 namespace heatsink::copies {
-namespace {
-
-// The longest history that is ever chosen, in multiples of the copies (admit/chooser.cc).
-constexpr std::size_t kHistoryMax = 6;
-
-}  // namespace
-
 AdmissionState::AdmissionState(std::size_t copies)
-    : sightings_(copies * kHistoryMax),
+    : sightings_(copies * admit::Choice::kHistoryMax),
       reads_(admit::Choice{}.reads),
       history_(copies * admit::Choice{}.history) {}
 

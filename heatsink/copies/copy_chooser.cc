@@ -18,11 +18,6 @@ std::unique_ptr<admit::Chooser> make_chooser(std::size_t copies, Nanos life,
       admit::ChooserOptions{.copies = copies, .costs = costs, .life = life}, first);
 }
 
-cache::EvictionOrder order_of(const admit::Choice& choice) {
-  return choice.order == admit::Order::kSieve ? cache::EvictionOrder::kSieve
-                                              : cache::EvictionOrder::kClock;
-}
-
 }  // namespace
 
 CopyChooser::CopyChooser(const Options& options, AdmissionState& state, cache::HotTable& table)
@@ -74,7 +69,7 @@ void CopyChooser::publish() {
   published_with_room_ = has_room();
   state_.publish(published_.reads_if(published_with_room_), chooser_->copies() * published_.history,
                  chooser_->sample_mask());
-  table_.set_order(order_of(published_));
+  table_.set_order(published_.order);
 }
 
 }  // namespace heatsink::copies

@@ -67,8 +67,8 @@ TEST_F(CopyChooserTest, WorkersAndTableFollowTheChoice) {
   }
   EXPECT_EQ(chooser_.choice().reads, 1U);
   EXPECT_EQ(reads_until_copy(1'000'000), 1);
-  ASSERT_EQ(chooser_.choice().order, admit::Order::kClock);
-  EXPECT_EQ(table_.order(), cache::EvictionOrder::kClock) << "it begins as SIEVE";
+  ASSERT_EQ(chooser_.choice().order, admit::EvictionOrder::kClock);
+  EXPECT_EQ(table_.order(), admit::EvictionOrder::kClock) << "it begins as SIEVE";
 }
 
 TEST_F(CopyChooserTest, TheSampleIsBoundedBetweenTwoCalls) {

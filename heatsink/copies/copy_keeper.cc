@@ -18,9 +18,11 @@ constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is r
 
 // Without clients and copies there is nothing to keep consistent. The keeper then only checks
 // whether the server is there (copy_keeper_rest.cc).
-// Of 65 536 keys each has its turn within 8 s; 8192 take about 1 ms if no cache has them.
-constexpr std::size_t kSweptPerPeriod = 8192;
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
+
+// Entries looked at per kRestPeriod. Of 65 536 keys each has its turn within 8 s; 8192 take about
+// 1 ms if no CPU cache holds them.
+constexpr std::size_t kSweptPerPeriod = 8192;
 
 // The auditor's connection makes no copies: its heartbeats only show that it is alive.
 constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
@@ -132,12 +134,7 @@ void CopyKeeper::begin() {
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] {
-    if (chooser_) {
-      chooser_->tick();
-      // A copy that nobody reads for a second life is not worth its bytes.
-      shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
-                                  kSweptPerPeriod);
-    }
+    tend_earned_copies();
     rest_if_idle();
   });
   tracker_connection_.connect();
@@ -186,6 +183,15 @@ void CopyKeeper::play(std::vector<SampledAccess> accesses, const ServerWork& wor
 void CopyKeeper::count_fill_write() {
   const std::uint64_t fills = counters_.read(Count::kFills);
   if (std::exchange(fills_sent_, fills) != fills && chooser_) chooser_->saw({.fill_writes = 1});
+}
+
+// Once per kRestPeriod. Drops also copies that nobody has read for twice the time that a copy
+// lives.
+void CopyKeeper::tend_earned_copies() {
+  if (!chooser_) return;
+  chooser_->tick();
+  shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
+                              kSweptPerPeriod);
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {

@@ -94,6 +94,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
   void count_fill_write();
+  void tend_earned_copies();
   void refresh();
 
   bool has_work() const;

@@ -20,15 +20,6 @@ double ratio(double some, double all, double otherwise) { return all < 1 ? other
 
 }  // namespace
 
-ServerWork& ServerWork::operator+=(const ServerWork& more) {
-  commands += more.commands;
-  writes += more.writes;
-  awaited_fills += more.awaited_fills;
-  gathered_fills += more.gathered_fills;
-  fill_writes += more.fill_writes;
-  return *this;
-}
-
 ServerWork operator-(const ServerWork& now, const ServerWork& then) {
   return {.commands = now.commands - then.commands,
           .writes = now.writes - then.writes,

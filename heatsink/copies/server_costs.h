@@ -17,7 +17,6 @@ struct ServerWork {
   std::uint64_t gathered_fills = 0;  // besides the client's own command
   std::uint64_t fill_writes = 0;     // system calls that sent the fills
 
-  ServerWork& operator+=(const ServerWork& more);
   friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
 };
 

@@ -79,7 +79,8 @@ bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache
 
 ServerWork WorkerCopies::take_server_work() {
   ServerWork work = fills_;
-  work.commands = counters_.read(Count::kForwardedShared);
+  work.commands =
+      counters_.read(Count::kForwardedShared) + counters_.read(Count::kForwardedPrivate);
   work.writes = counters_.read(Count::kUpstreamWrites);
   return work - std::exchange(work_taken_, work);
 }

@@ -11,7 +11,7 @@ write ends the key's copy, and the next read needs a fill again.
 threshold   the best setting of those that `heatsink replay` tries, at that many requests per second
 4th read    copies a key at its 4th read within 8192 recent keys, evicts like LRU
 Belady      the optimum if fills are free; only shown there
-adaptive    a prototype of heatsink's policy, which knows the cost of a fill and nothing else
+heatsink    what the product chooses (heatsink/admit), told the cost of a fill
 
 A row misses its goal, marked by *, if the net of the last column is below the best threshold's,
 below 4th read's, or below zero (for corda, below -1 %); and, if fills are free, below 0.9 of
@@ -38,7 +38,7 @@ COSTS = (0, 1, 2)  # server commands per fill
 RATES = (2000, 20_000, 200_000)
 THRESHOLDS = tuple(f"threshold {rate}/s" for rate in RATES)
 POLICIES = (*THRESHOLDS, "4th read", "LRU", "S3-FIFO", "SIEVE", "W-TinyLFU", "Caffeine", "Belady",
-            "adaptive")  # fmt: skip
+            "heatsink")  # fmt: skip
 JUDGED = POLICIES[-1]
 HEADS = {"threshold 2000/s": "thr.2k", "threshold 20000/s": "thr.20k",
          "threshold 200000/s": "thr.200k"}  # fmt: skip

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/policy/policies.h"
 
-#include "bench/policy/adaptive.h"
+#include "bench/policy/earned.h"
 #include "bench/policy/references.h"
 
 namespace heatsink::bench {
@@ -21,7 +21,7 @@ constexpr PolicyRow kPolicies[] = {
     {"S3-FIFO", without_cost<make_s3_fifo>, false},
     {"SIEVE", without_cost<make_sieve>, false},
     {"W-TinyLFU", without_cost<make_w_tinylfu>, false},
-    {"adaptive", make_adaptive, true},
+    {"heatsink", make_earned, true},
 };
 // clang-format on
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/policy/adaptive.h"
 #include "bench/policy/belady.h"
+#include "bench/policy/earned.h"
 #include "bench/policy/policies.h"
 #include "bench/policy/references.h"
 #include "bench/policy/thresholds.h"
@@ -182,33 +182,28 @@ TEST(Thresholds, GiveNoMoreCopiesThanThereMayBe) {
   EXPECT_EQ(tried[1].fills, 40U);
 }
 
-TEST(Adaptive, CopiesAtOnceWhenFillsAreFree) {
-  AdaptivePolicy policy(kKeys, 100, 0);
-  EXPECT_TRUE(policy.read(replay::hash_of_key(3)).filled);
-}
-
-TEST(Adaptive, MakesNoCopiesThatDoNotPay) {
+TEST(Earned, MakesNoCopiesThatDoNotPay) {
   // Each key is read three times in a row, never again: even a copy at the first read costs more
   // than it saves.
   Workload workload{"", std::vector<std::uint32_t>(90'000), 30'000};
   for (std::size_t i = 0; i < workload.requests.size(); ++i)
     workload.requests[i] = static_cast<std::uint32_t>(i / 3);
-  AdaptivePolicy policy(workload.keys, 1000, 3);
+  EarnedPolicy policy(workload.keys, 1000, 3);
   const Sums sums = play(policy, workload, std::vector<bool>(90'000));
   EXPECT_GE(sums.hits - 3 * sums.fills, -900);
 }
 
-TEST(Adaptive, MakesNoCopiesThatWritesEndAtOnce) {
+TEST(Earned, MakesNoCopiesThatWritesEndAtOnce) {
   const Workload workload = zipf_workload();
-  AdaptivePolicy policy(workload.keys, 1000, 2);
+  EarnedPolicy policy(workload.keys, 1000, 2);
   const Sums sums = play(policy, workload, draw_writes(workload.requests.size(), 0.5));
   EXPECT_GE(sums.hits - 2 * sums.fills, -300);
 }
 
-TEST(Adaptive, GainsMoreThanTheFourthReadWithWrites) {
+TEST(Earned, GainsMoreThanTheFourthReadWithWrites) {
   const Workload workload = zipf_workload();
   const std::vector<bool> writes = draw_writes(workload.requests.size(), 0.1);
-  AdaptivePolicy policy(workload.keys, 1000, 1);
+  EarnedPolicy policy(workload.keys, 1000, 1);
   const Sums own = play(policy, workload, writes);
   const Sums fourth = play(*make_fourth_read(workload.keys, 1000), workload, writes);
   EXPECT_GT(own.hits - own.fills, fourth.hits - fourth.fills);

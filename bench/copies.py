@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What copies spare a real server: its CPU time and commands, with heatsink at its defaults and
+without.
+
+    bench/copies.py [--traces ../shared/traces] [--rounds 3] [--only NAME] [--writes 0 0.1]
+
+A client plays one workload, first 20 requests at once and 20 000/s, then one at a time and 4000/s,
+for --seconds each. In each round the same requests go to the server directly and through a proxy
+that has just started, so its learning counts. Figures are medians of the rounds.
+
+cpu       CPU time of the server, with heatsink, in percent of that without
+commands  commands that the server ran, heatsink's own included, in percent of those without
+hits      reads that copies answered, in percent of all requests
+heatsink  CPU time of the proxy, in percent of the server's without it
+
+A row misses its goal, marked by *, if cpu is above 100 % by more than chance: --tolerance percent.
+Exit code: 0 no row misses its goal, 1 some do, 2 the bench could not run.
+"""
+
+import argparse
+import array
+import dataclasses
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import processes
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WORKLOADS = ("scarab-recs", "orm-busy", "web07", "corda", "zipf 0.9", "zipf 1.1")
+PACES = ((20, 20_000), (1, 4_000))  # requests at once, requests per second
+WRITE_BIT = 1 << 31
+VALUE = b"v" * 100
+REPLY_BYTES = {"GET": len(VALUE) + 8, "SET": 5}  # $100\r\n...\r\n, +OK\r\n
+CONNECTIONS = 10
+
+
+def command(*words):
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
+
+
+def name_of(number):
+    return b"item:%09d" % number
+
+
+class Connection:
+    def __init__(self, port):
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, requests, reply_bytes):
+        self._socket.sendall(requests)
+        while reply_bytes > 0:
+            received = len(self._socket.recv(1 << 16))
+            if received == 0:
+                raise processes.BenchError("the server or the proxy closed the connection")
+            reply_bytes -= received
+
+    def info(self, section):
+        """The integers of INFO; of commandstats: the calls."""
+        self._socket.sendall(command(b"INFO", section))
+        reply = b""
+        while b"\r\n" not in reply or len(reply) < self._owed(reply):
+            reply += self._socket.recv(1 << 16)
+        out = {}
+        for line in reply.decode().splitlines():
+            name, _, value = line.partition(":")
+            value = value.partition("calls=")[2].partition(",")[0] or value
+            if value.isdigit():
+                out[name] = int(value)
+        return out
+
+    @staticmethod
+    def _owed(reply):
+        head = reply.partition(b"\r\n")[0]
+        return len(head) + 2 + int(head[1:]) + 2
+
+    def close(self):
+        self._socket.close()
+
+
+def requests_of(options, workload, writes, count):
+    """Numbers of keys; a write has WRITE_BIT. None: there is no such trace here."""
+    asked = [str(options.program), "--requests", str(count), "--write-requests", workload,
+             str(writes)]  # fmt: skip
+    if options.traces.is_dir():
+        asked += ["--traces", str(options.traces)]
+    try:
+        told = subprocess.run(asked, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise processes.BenchError(
+            f"there is no {options.program}; build it: deploy/build release bench_policy"
+        ) from error
+    numbers = array.array("I")
+    numbers.frombytes(told.stdout[: len(told.stdout) // 4 * 4])
+    return numbers if told.returncode == 0 and len(numbers) > 0 else None
+
+
+def batches_of(numbers, at_once):
+    out = []
+    for begin in range(0, len(numbers), at_once):
+        words, owed = [], 0
+        for number in numbers[begin : begin + at_once]:
+            key = name_of(number & ~WRITE_BIT)
+            if number & WRITE_BIT:
+                words.append(command(b"SET", key, VALUE))
+                owed += REPLY_BYTES["SET"]
+            else:
+                words.append(command(b"GET", key))
+                owed += REPLY_BYTES["GET"]
+        out.append((b"".join(words), owed))
+    return out
+
+
+def fill(port, numbers):
+    connection = Connection(port)
+    keys = sorted({number & ~WRITE_BIT for number in numbers})
+    for begin in range(0, len(keys), 500):
+        some = keys[begin : begin + 500]
+        sets = b"".join(command(b"SET", name_of(key), VALUE) for key in some)
+        connection.ask(sets, len(some) * REPLY_BYTES["SET"])
+    connection.close()
+
+
+def play(port, batches, interval_s):
+    connections = [Connection(port) for _ in range(CONNECTIONS)]
+    begin = time.monotonic()
+    for number, (requests, owed) in enumerate(batches):
+        connections[number % CONNECTIONS].ask(requests, owed)
+        time.sleep(max(0.0, begin + (number + 1) * interval_s - time.monotonic()))
+    for connection in connections:
+        connection.close()
+
+
+def hits_of(admin_port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{admin_port}/metrics", timeout=5) as page:
+        text = page.read()
+    for line in text.decode().splitlines():
+        if line.startswith("heatsink_local_hits_total "):
+            return float(line.split()[1])
+    raise processes.BenchError("the proxy has no metric heatsink_local_hits_total")
+
+
+@dataclasses.dataclass(frozen=True)
+class Played:
+    cpu_s: float  # of the server
+    commands: int
+    own_cpu_s: float = 0.0  # of the proxy
+    hits: float = 0.0
+
+
+class Bench:
+    """A server, and plays of the same batches with and without a proxy before it."""
+
+    def __init__(self, options, folder):
+        self._options, self._folder = options, folder
+        self._port = processes.free_port()
+        self._server = processes.Process(
+            "redis-server", ["redis-server", "--port", self._port, "--save", ""], folder
+        )
+
+    def begin(self):
+        self._server.wait_until_serving(self._port)
+
+    def stop(self):
+        self._server.stop()
+
+    def rounds(self, numbers, at_once, rate):
+        """Pairs (without, with) heatsink."""
+        fill(self._port, numbers)
+        batches, interval_s = batches_of(numbers, at_once), at_once / rate
+        out = []
+        for number in range(self._options.rounds):
+            plays = [self._direct, self._through_heatsink]
+            if number % 2 == 1:
+                plays.reverse()
+            played = {play_one: play_one(batches, interval_s) for play_one in plays}
+            out.append((played[self._direct], played[self._through_heatsink]))
+        return out
+
+    def _commands(self):
+        control = Connection(self._port)
+        calls = sum(control.info(b"commandstats").values())
+        control.close()
+        return calls
+
+    def _play(self, port, batches, interval_s):
+        cpu_s, commands = self._server.cpu_seconds(), self._commands()
+        play(port, batches, interval_s)
+        return Played(self._server.cpu_seconds() - cpu_s, self._commands() - commands)
+
+    def _direct(self, batches, interval_s):
+        return self._play(self._port, batches, interval_s)
+
+    def _through_heatsink(self, batches, interval_s):
+        port, admin = processes.free_port(), processes.free_port()
+        proxy = processes.Process(
+            "heatsink",
+            [self._options.heatsink.resolve(), "proxy", "--listen", f"127.0.0.1:{port}",
+             "--upstream", f"127.0.0.1:{self._port}", "--admin", f"127.0.0.1:{admin}"],
+            self._folder,
+        )  # fmt: skip
+        try:
+            proxy.wait_until_serving(port)
+            proxy.wait_until_serving(admin)
+            played = self._play(port, batches, interval_s)
+            return dataclasses.replace(
+                played, own_cpu_s=proxy.cpu_seconds(), hits=hits_of(admin)
+            )
+        finally:
+            proxy.stop()
+
+
+def row_of(name, requests, rounds, tolerance):
+    """The row, and whether it reaches the goal."""
+
+    def percent(part):
+        return 100 * statistics.median(part(without, copies) for without, copies in rounds)
+
+    cpu = percent(lambda without, copies: copies.cpu_s / without.cpu_s)
+    commands = percent(lambda without, copies: copies.commands / without.commands)
+    hits = percent(lambda _, copies: copies.hits / requests)
+    own = percent(lambda without, copies: copies.own_cpu_s / without.cpu_s)
+    seconds = statistics.median(without.cpu_s for without, _ in rounds)
+    missed = cpu > 100 + tolerance
+    return (
+        f"{name} {seconds:8.2f} s {cpu:6.0f} %{'*' if missed else ' '} {commands:8.0f} % "
+        f"{hits:5.0f} % {own:8.0f} %"
+    ), not missed
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--program", type=pathlib.Path, default=ROOT / "build/release/bench/bench_policy",
+        help="writes the requests (default: build/release/bench/bench_policy)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--heatsink", type=pathlib.Path, default=ROOT / "build/release/apps/heatsink/heatsink",
+        help="the proxy (default: build/release/apps/heatsink/heatsink)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--traces", type=pathlib.Path, default=ROOT / "../shared/traces",
+        help="folder of the traces (default: ../shared/traces)",
+    )  # fmt: skip
+    parser.add_argument("--only", choices=WORKLOADS, help="one workload")
+    parser.add_argument("--writes", type=float, nargs="+", default=[0, 0.1, 0.5],
+                        help="shares of writes, to the same keys (default: 0 0.1 0.5)")  # fmt: skip
+    parser.add_argument("--rounds", type=int, default=3, help="(default: 3)")
+    parser.add_argument("--seconds", type=float, default=15, help="per play (default: 15)")
+    parser.add_argument("--tolerance", type=float, default=3, help="percent (default: 3)")
+    return parser.parse_args()
+
+
+def run(options, bench):
+    """True: all rows reach their goals."""
+    reached = True
+    print(f"{'workload':12} writes           pace   without      cpu  commands    hits  heatsink")
+    for workload in [options.only] if options.only else WORKLOADS:
+        for writes in options.writes:
+            for at_once, rate in PACES:
+                numbers = requests_of(options, workload, writes, int(rate * options.seconds))
+                name = f"{workload:12} {100 * writes:4.0f} %  {at_once:4} x {rate:6}/s"
+                if numbers is None:
+                    print(f"{name}  skipped: there is no such trace in {options.traces}")
+                    continue
+                rounds = bench.rounds(numbers, at_once, rate)
+                row, is_met = row_of(name, len(numbers), rounds, options.tolerance)
+                print(row, flush=True)
+                reached = reached and is_met
+    return reached
+
+
+def main():
+    options = parse_options()
+    processes.end_on_signals()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Bench(options, pathlib.Path(folder))
+            try:
+                bench.begin()
+                return 0 if run(options, bench) else 1
+            finally:
+                bench.stop()
+    except (processes.BenchError, OSError) as error:
+        print(f"copies: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

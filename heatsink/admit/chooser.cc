@@ -13,6 +13,11 @@ constexpr double kDecay = 0.9;
 constexpr double kMargin = 0.002;
 // Less is within the error of the costs, so nothing is copied.
 constexpr double kWorthwhile = 0.01;
+// An empty cache pays for fills before any copy has served, so it seems to lose. An alternative is
+// not judged by kWorthwhile before the miniatures have seen so many reads: it may lose nothing so
+// far, but need not gain.
+constexpr double kReadsUntilFair = 1024;
+constexpr double kLossAtFirst = 0.001;
 // The first decision comes early, because a proxy that starts copies nothing useful before it.
 constexpr std::uint64_t kFirstInterval = 64;
 
@@ -84,7 +89,8 @@ void Chooser::decide() {
     if (best == nullptr || saved(each) > saved(*best)) best = &each;
     if (each.miniature.choice() == choice_) current = saved(each);
   }
-  if (saved(*best) <= kWorthwhile && current <= kWorthwhile / 2) {
+  const double needed = best->reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
+  if (saved(*best) <= needed && current <= kWorthwhile / 2) {
     choice_.reads = Choice::kNever;
   } else if (saved(*best) > current + kMargin) {
     choice_ = best->miniature.choice();

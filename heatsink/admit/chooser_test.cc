@@ -99,6 +99,18 @@ TEST_F(ChooserTest, FindsAgainWhatPaysWhenTheTrafficChanges) {
   EXPECT_GT(best(chooser), 0.5);
 }
 
+// The first copies cost their fills before any of them has answered a read.
+TEST_F(ChooserTest, AnEmptyCacheIsNotJudgedByItsFirstFills) {
+  Random random(3);
+  const Zipf zipf(20'000, 0.9);
+  Chooser chooser(options(2));
+  for (int i = 0; i < 20'000; ++i) {
+    read(chooser, zipf.rank(random));
+    ASSERT_NE(chooser.choice().reads, Choice::kNever) << "after " << i << " reads";
+  }
+  EXPECT_GT(best(chooser), 0.1);
+}
+
 // A loop over more keys than fit: SIEVE keeps some of them, CLOCK none in time.
 TEST_F(ChooserTest, ALoopThatDoesNotFitIsKeptInPart) {
   Chooser chooser(options());

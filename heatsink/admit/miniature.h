@@ -44,11 +44,11 @@ class Miniature {
     Index chain = kNone;  // the next node of the same bucket, or the next free node
     Index older = kNone;  // in its list
     Index younger = kNone;
-    bool has_copy = false;
-    bool has_served = false;  // its copy, since the fill
-    bool visited = false;
+    bool has_copy : 1 = false;
+    bool has_served : 1 = false;  // its copy, since the fill
+    bool visited : 1 = false;
     std::uint8_t seen = 0;  // reads, while it has no copy
-    std::uint64_t at = 0;   // of the last one: misses_
+    std::uint32_t at = 0;   // of the last one: misses_
     TimePoint copy_ends{};
   };
   struct List {
@@ -77,7 +77,7 @@ class Miniature {
   List queue_;                // keys with a copy
   List history_;              // keys without one, by their last read
   Index hand_ = kNone;        // where the next eviction begins (SIEVE); kNone: at the oldest
-  std::uint64_t misses_ = 0;  // reads of keys without a copy
+  std::uint32_t misses_ = 0;  // reads of keys without a copy, modulo 2^32
   Counts counts_;
 };
 

@@ -5,7 +5,8 @@
 // keeper's Chooser plays the alternatives in miniature, and says how many reads earn a copy.
 #pragma once
 
-#include "heatsink/admit/choice.h"     // IWYU pragma: export
-#include "heatsink/admit/chooser.h"    // IWYU pragma: export
-#include "heatsink/admit/costs.h"      // IWYU pragma: export
-#include "heatsink/admit/sightings.h"  // IWYU pragma: export
+#include "heatsink/admit/choice.h"      // IWYU pragma: export
+#include "heatsink/admit/chooser.h"     // IWYU pragma: export
+#include "heatsink/admit/copy_curve.h"  // IWYU pragma: export
+#include "heatsink/admit/costs.h"       // IWYU pragma: export
+#include "heatsink/admit/sightings.h"   // IWYU pragma: export

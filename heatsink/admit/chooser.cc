@@ -41,6 +41,10 @@ std::uint64_t mask_for(const ChooserOptions& options) {
   return std::bit_floor(std::max<std::uint64_t>(1, options.copies / options.miniature_copies)) - 1;
 }
 
+std::size_t in_miniature(const ChooserOptions& options) {
+  return std::max<std::size_t>(options.copies / (mask_for(options) + 1), 1);
+}
+
 std::uint32_t number_of(KeyHash key) { return static_cast<std::uint32_t>(key.value); }
 
 }  // namespace
@@ -49,31 +53,28 @@ Chooser::Chooser(const ChooserOptions& options, const Choice& first)
     : options_(options),
       sample_mask_(mask_for(options)),
       costs_(options.costs),
+      curve_(options.copies, in_miniature(options)),
       choice_(first),
       interval_(kFirstInterval),
       interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)) {
-  const std::size_t copies = std::max<std::size_t>(options.copies / (sample_mask_ + 1), 1);
-  for (const Choice& choice : alternatives()) alternatives_.push_back({Miniature(choice, copies)});
+  for (const Choice& choice : alternatives())
+    alternatives_.push_back({Miniature(choice, in_miniature(options))});
 }
 
 void Chooser::read(KeyHash key, TimePoint now) {
   const Nanos* known = lives_.find(number_of(key));
   const Nanos life = known == nullptr ? options_.life : std::min(*known, options_.life);
   for (Alternative& each : alternatives_) each.miniature.read(number_of(key), now, life);
+  curve_.read(number_of(key), now, life);
   if (++reads_ >= interval_) decide();
 }
 
 void Chooser::write(KeyHash key) {
   for (Alternative& each : alternatives_) each.miniature.write(number_of(key));
+  curve_.write(number_of(key));
 }
 
 void Chooser::filled(KeyHash key, Nanos life) { lives_.put(number_of(key), life); }
-
-// As a share of the reads.
-double Chooser::saved(const Alternative& of) const {
-  if (of.reads <= 0) return 0;
-  return (of.hits - costs_.fill * of.fills - costs_.end * of.ended) / of.reads;
-}
 
 void Chooser::decide() {
   reads_ = 0;
@@ -81,26 +82,25 @@ void Chooser::decide() {
   const Alternative* best = nullptr;
   double current = 0;  // kNever saves nothing
   for (Alternative& each : alternatives_) {
-    const Miniature::Counts counts = each.miniature.take_counts();
-    each.reads = each.reads * kDecay + static_cast<double>(counts.reads);
-    each.hits = each.hits * kDecay + static_cast<double>(counts.hits);
-    each.fills = each.fills * kDecay + static_cast<double>(counts.fills);
-    each.ended = each.ended * kDecay + static_cast<double>(counts.ended);
-    if (best == nullptr || saved(each) > saved(*best)) best = &each;
-    if (each.miniature.choice() == choice_) current = saved(each);
+    each.tally.add(each.miniature.take_counts(), kDecay);
+    const double saved = each.tally.saved(costs_);
+    if (best == nullptr || saved > best->tally.saved(costs_)) best = &each;
+    if (each.miniature.choice() == choice_) current = saved;
   }
-  const double needed = best->reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
-  if (saved(*best) <= needed && current <= kWorthwhile / 2) {
+  const double needed = best->tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
+  const double possible = best->tally.saved(costs_);
+  if (possible <= needed && current <= kWorthwhile / 2) {
     choice_.reads = Choice::kNever;
-  } else if (saved(*best) > current + kMargin) {
+  } else if (possible > current + kMargin) {
     choice_ = best->miniature.choice();
   }
+  if (choice_.reads != Choice::kNever) curve_.follow(choice_);
 }
 
 std::vector<Chooser::Estimate> Chooser::estimates() const {
   std::vector<Estimate> all;
   for (const Alternative& each : alternatives_)
-    all.push_back({each.miniature.choice(), saved(each)});
+    all.push_back({each.miniature.choice(), each.tally.saved(costs_)});
   return all;
 }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kCopiesMin = 8;
 // After ten intervals a third of the past is left.
 constexpr std::uint64_t kReadsPerInterval = 1024;
 constexpr double kKept = 0.9;
-constexpr double kReadsMin = 4096;
+constexpr double kReadsMin = 2048;
 
 std::size_t part(std::size_t copies, double of) {
   return static_cast<std::size_t>(static_cast<double>(copies) * of);

@@ -161,6 +161,21 @@ TEST_F(Eviction, AKeyWithoutAFillForLongLeavesInItsTurn) {
   for (const char* key : {"c", "hot", "p"}) EXPECT_TRUE(is_hot(key)) << key;
 }
 
+TEST_F(Eviction, AWrittenKeyWhoseCopyServedNoReadLeaves) {
+  make({});
+  for (const char* key : {"read", "unread"}) admit(key, 10);
+  promote("hot");
+  insert("hot", 10);
+  table_->copy(hash("read"), {})->mark_read();
+  for (const char* key : {"read", "unread", "hot"}) table_->drop_name(key, name(key));
+  EXPECT_TRUE(is_hot("read"));
+  EXPECT_TRUE(is_hot("hot"));
+  EXPECT_FALSE(is_hot("unread"));
+  EXPECT_EQ(table_->left_unread(), 1U);
+  table_->drop_name("read", name("read"));
+  EXPECT_FALSE(is_hot("read")) << "it has no copy that served";
+}
+
 TEST_F(Eviction, PinnedKeysNeverMakeRoom) {
   make({.entries_max = 2, .bytes_max = Bytes{2 * cost_ + 10}});
   pin("p");

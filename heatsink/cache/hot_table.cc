@@ -228,6 +228,7 @@ TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
     }
   });
   for (Entry* const entry : leaving_) demote(*entry);
+  left_unread_ += leaving_.size();
   return latest;
 }
 

@@ -130,6 +130,7 @@ class HotTable {
   // (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The caller must
   // raise the fence to it before the next proof, so that judge() does not serve them.
   TimePoint drop_name(std::string_view name, NameHash hash);
+  std::uint64_t left_unread() const { return left_unread_; }  // keys that drop_name() made leave
   void drop_all();
   // Drops the copies that need a proof. Copies of Level::kTtl, and those of
   // ConsistencyPolicy::keeps_unproven (whose generation has ended), stay. drop_proof_independent()
@@ -219,6 +220,7 @@ class HotTable {
   std::vector<Entry*> leaving_;             // scratch of drop_name()
   std::vector<KeyHash> marked_;             // keys marked uncacheable; some may have left since
   std::array<Evictions, 2> evictions_{};
+  std::uint64_t left_unread_ = 0;
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
   std::uint64_t bytes_ = 0;

@@ -37,6 +37,8 @@ class CopyChooser {
   // For people.
   const admit::Choice& choice() const { return chooser_->choice(); }
   std::vector<admit::Chooser::Estimate> estimates() const { return chooser_->estimates(); }
+  std::vector<admit::CopyCurve::Point> curve() const { return chooser_->curve(); }
+  admit::Costs costs() const { return costs_.costs(); }
   std::size_t copies() const { return chooser_->copies(); }  // that fit
 
  private:

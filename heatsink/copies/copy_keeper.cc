@@ -192,6 +192,8 @@ void CopyKeeper::tend_earned_copies() {
   chooser_->tick();
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
                               kSweptPerPeriod);
+  const std::uint64_t left = shared_.table.left_unread();
+  counters_.add(Count::kWrittenUnread, left - std::exchange(left_unread_, left));
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {
@@ -214,11 +216,18 @@ void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std
     if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))
       chooser_->filled(asked.hash, copy->deadline - copy->fill_sent_at);
   }
+  count_refusal(outcome);
   log_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
   if (warm_waiters_.empty()) return;
   apply_warming_changes(now);
   answer_warm_waiters(now);
+}
+
+void CopyKeeper::count_refusal(FillOutcome outcome) {
+  if (outcome == FillOutcome::kTooBig) counters_.add(Count::kTooBig);
+  if (outcome == FillOutcome::kNoRoom || outcome == FillOutcome::kTableFull)
+    counters_.add(Count::kNoRoom);
 }
 
 // Configured warmings and copies of hot keys have no caller that could report the error, so the log

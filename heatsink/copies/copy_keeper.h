@@ -95,6 +95,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void admit(FillRequest& request);
   void count_fill_write();
   void tend_earned_copies();
+  std::optional<report::CopiesReport> report_on_copies() const;
+  void count_refusal(FillOutcome outcome);
   void refresh();
 
   bool has_work() const;
@@ -167,6 +169,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
   std::uint64_t fills_sent_ = 0;
+  std::uint64_t left_unread_ = 0;       // HotTable::left_unread(), as counted so far
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   policy::AutomaticLimits automatic_;
   const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers

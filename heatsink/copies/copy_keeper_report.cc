@@ -69,7 +69,32 @@ report::Report CopyKeeper::make_report() {
     if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
   }
   add_warmed(report);
+  report.copies = report_on_copies();
   return report;
+}
+
+// The workers' counts are not known here.
+std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
+  if (!chooser_) return std::nullopt;
+  report::CopiesReport copies;
+  const admit::Choice& choice = chooser_->choice();
+  if (choice.reads != admit::Choice::kNever)
+    copies.choice = {.reads = choice.reads,
+                     .history = chooser_->copies() * choice.history,
+                     .order = choice.order == admit::EvictionOrder::kSieve ? "sieve" : "clock"};
+  for (const admit::Chooser::Estimate& estimate : chooser_->estimates())
+    if (estimate.choice == choice) copies.saved = estimate.saved;
+  const admit::Costs costs = chooser_->costs();
+  copies.fill_cost = costs.fill;
+  copies.invalidation_cost = costs.end;
+  copies.refused = {.written = shared_.table.left_unread(),
+                    .too_big = counters_.read(Count::kTooBig),
+                    .no_room = counters_.read(Count::kNoRoom)};
+  copies.entries_max = chooser_->copies();
+  copies.bytes_max = shared_.options.maximum_bytes;
+  for (const admit::CopyCurve::Point& point : chooser_->curve())
+    copies.curve.push_back({point.copies, point.saved});
+  return copies;
 }
 
 report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {

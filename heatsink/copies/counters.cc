@@ -15,6 +15,12 @@ constexpr MetricRow kRefusals{
     "since the connection's last reply) or rights (the user's right to "
     "read is not proven).",
     "rule"};
+constexpr MetricRow kCopiesRefused{
+    "heatsink_copies_refused_total", MetricKind::kCounter,
+    "Why keys had no copy. reason is seldom-read (reads after which the key had not earned one), "
+    "written (copies that a write ended before they served a read), too-big (fills whose value was "
+    "too big) or no-room (fills for which the cache or the server's table had no room).",
+    "reason"};
 constexpr MetricRow kTurnedAway{
     "heatsink_clients_refused_total", MetricKind::kCounter,
     "Client connections refused, by the option that limits them. limit is "
@@ -81,6 +87,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedWriteInFlight, kRefusals, "rule", "write-in-flight"},
       {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kRefusedRights, kRefusals, "rule", "rights"},
+      {Count::kSeldomRead, kCopiesRefused, "reason", "seldom-read"},
+      {Count::kWrittenUnread, kCopiesRefused, "reason", "written"},
+      {Count::kTooBig, kCopiesRefused, "reason", "too-big"},
+      {Count::kNoRoom, kCopiesRefused, "reason", "no-room"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
                                      "Refusals delayed by limits.refusal-delay, for clients that "
                                      "send only refused commands.")},

@@ -114,7 +114,10 @@ class WorkerCopies {
                                      std::uint32_t db, TimePoint now);
   // Only counts the read. True: earn_copy() is worth a call, and may count the read again.
   bool counts_toward_copy(KeyHash hash) {
-    return admission_ && shared_.proof.up() && admission_->earns_copy(hash);
+    if (!admission_ || !shared_.proof.up()) return false;
+    if (admission_->earns_copy(hash)) return true;
+    counters_.add(Count::kSeldomRead);
+    return false;
   }
   // Call it for each access of a key.
   void saw(KeyHash key, bool is_write) {

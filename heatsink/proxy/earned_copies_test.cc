@@ -56,6 +56,14 @@ TEST_F(EarnedCopiesTest, TheReadThatEarnsACopyWaitsForItsFill) {
   EXPECT_EQ(keeper.fills[0].key, "k");
 }
 
+TEST_F(EarnedCopiesTest, ReadsThatEarnNoCopyAreCounted) {
+  begin();
+  almost_earn("k");
+  EXPECT_EQ(count(copies::Count::kSeldomRead), admit::Choice{}.reads - 1);
+  static_cast<void>(get("k"));
+  EXPECT_EQ(count(copies::Count::kSeldomRead), admit::Choice{}.reads - 1);
+}
+
 TEST_F(EarnedCopiesTest, NoKeyEarnsOneWhereOnlyHotKeysGetCopies) {
   options.admission = "hot";
   begin();

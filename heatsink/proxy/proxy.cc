@@ -157,7 +157,15 @@ Status Proxy::reload_tls() {
 }
 
 std::uint16_t Proxy::port() const { return threads_->port; }
-report::Report Proxy::report() const { return threads_->keeper.report(); }
+
+report::Report Proxy::report() const {
+  report::Report report = threads_->keeper.report();
+  if (report.copies) {
+    for (const auto& worker : threads_->workers)
+      report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
+  }
+  return report;
+}
 
 std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 

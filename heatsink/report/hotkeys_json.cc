@@ -78,6 +78,31 @@ std::string counts(const Report& report) {
   return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
 }
 
+json::value copies_value(const std::optional<CopiesReport>& copies) {
+  if (!copies) return nullptr;
+  json::object out;
+  out["choice"] = nullptr;
+  if (copies->choice)
+    out["choice"] = json::object{{"reads", copies->choice->reads},
+                                 {"history", copies->choice->history},
+                                 {"order", copies->choice->order}};
+  out["saved"] = number(copies->saved);
+  out["fill_cost"] = number(copies->fill_cost);
+  out["invalidation_cost"] = number(copies->invalidation_cost);
+  out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},
+                                {"written", copies->refused.written},
+                                {"too_big", copies->refused.too_big},
+                                {"no_room", copies->refused.no_room}};
+  out["entries_max"] = copies->entries_max;
+  out["bytes_max"] = copies->bytes_max.count;
+  json::array curve;
+  for (const CopiesReport::Point& point : copies->curve)
+    curve.push_back(json::object{{"entries", point.entries}, {"saved", number(point.saved)}});
+  out["curve"] = std::move(curve);
+  out["advice"] = budget_advice(*copies);
+  return out;
+}
+
 json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   const detect::Verdict& verdict = key.verdict;
   const detect::KeyCount& count = verdict.count;
@@ -140,6 +165,7 @@ json::object hotkeys_object(const Report& report, WallTime wall_at) {
   out["headline"] = headline(report);
   out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
   out["node"] = node_object(report);
+  out["copies"] = copies_value(report.copies);
   out["keys"] = std::move(keys);
   return out;
 }

@@ -51,6 +51,28 @@ TEST(HotkeysJson, NoBoundIsNull) {
   EXPECT_TRUE(key.at("reply_bytes").is_null());
 }
 
+TEST(HotkeysJson, CopiesHaveTheirReasons) {
+  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  json::value expected = json::parse(R"({
+    "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": 0.625,
+    "fill_cost": 1.5, "invalidation_cost": 0.5,
+    "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
+    "entries_max": 65536, "bytes_max": 67108864,
+    "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625},
+              {"entries": 262144, "saved": 0.63}],
+    "advice": "ADVICE"})");
+  expected.at("advice") = budget_advice(*sample_report().copies);
+  EXPECT_EQ(parsed.at("copies"), expected) << json::serialize(parsed);
+}
+
+TEST(HotkeysJson, WithoutAChoiceOfCopiesThereIsNull) {
+  Report report = sample_report();
+  report.copies->choice.reset();
+  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("copies").at("choice").is_null());
+  report.copies.reset();
+  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("copies").is_null());
+}
+
 TEST(HotkeysJson, NodeHasItsTotals) {
   const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
   const json::value expected = json::parse(R"({

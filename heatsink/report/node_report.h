@@ -10,6 +10,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
 #include "heatsink/detect/verdict.h"
+#include "heatsink/report/copies_report.h"
 
 namespace heatsink::report {
 
@@ -68,6 +69,7 @@ struct Report {
   std::uint64_t cached_bytes = 0;
   // copies proven stale since the start: each is a coherence fault
   std::uint64_t stale_confirmed = 0;
+  std::optional<CopiesReport> copies{};  // nothing: only hot keys get copies, or there are none
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };
 

@@ -197,6 +197,9 @@ bool pressed_anywhere(TopModel& model, int key) {
     case 'l':
       toggle(model, Page::kSlots);
       return true;
+    case 'c':
+      toggle(model, Page::kCopies);
+      return true;
     case 'i':
       toggle(model, Page::kSources);
       return true;

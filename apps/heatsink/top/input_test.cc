@@ -224,6 +224,7 @@ TEST(TopInput, PagesTogglePauseIsEverywhere) {
                                   {'?', Page::kHelp},
                                   {'n', Page::kNodes},
                                   {'l', Page::kSlots},
+                                  {'c', Page::kCopies},
                                   {'i', Page::kSources}}) {
     press(model, key);
     EXPECT_EQ(model.choices.page, page);

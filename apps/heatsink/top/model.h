@@ -18,9 +18,9 @@
 
 namespace heatsink::app {
 
-enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kSources, kHelp };
-inline constexpr std::array kAllPages{Page::kKeys,  Page::kKey,     Page::kNodes,
-                                      Page::kSlots, Page::kSources, Page::kHelp};
+enum class Page : std::uint8_t { kKeys, kKey, kNodes, kSlots, kCopies, kSources, kHelp };
+inline constexpr std::array kAllPages{Page::kKeys,   Page::kKey,     Page::kNodes, Page::kSlots,
+                                      Page::kCopies, Page::kSources, Page::kHelp};
 
 // The key whose page is open, as last listed.
 struct OpenKey {

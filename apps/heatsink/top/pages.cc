@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 23> kHelp{
     "/       filter: a name or pattern (user:*), db=0, command=GET, client=10.0.,",
     "        verdict=hot, node=10.0.; bytes as they are shown (\\x00)",
     "t       templates: names that differ only in numbers and ids are one row",
-    "n nodes   l slots   i where the numbers come from   h, ? this page",
+    "n nodes   l slots   c copies   i where the numbers come from   h, ? this page",
     "p, space   pause: the numbers stand still, a recording continues",
     "q, Ctrl-C  quit",
     "",
@@ -54,6 +54,8 @@ tui::Screen page_picture(const TopModel& model, int width) {
       return draw_nodes_page(model.view.value_or(HotkeysView{}), width);
     case Page::kSlots:
       return draw_slots_page(model.view.value_or(HotkeysView{}), width);
+    case Page::kCopies:
+      return draw_copies_page(model.view.value_or(HotkeysView{}), width);
     case Page::kSources:
       return draw_sources_page(model.view.value_or(HotkeysView{}), width);
     case Page::kHelp:

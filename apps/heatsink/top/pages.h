@@ -24,6 +24,7 @@ std::size_t page_rows(const TopModel& model, tui::Size size);
 tui::Screen draw_key_page(const TopModel& model, int width);
 tui::Screen draw_nodes_page(const HotkeysView& view, int width);
 tui::Screen draw_slots_page(const HotkeysView& view, int width);
+tui::Screen draw_copies_page(const HotkeysView& view, int width);
 tui::Screen draw_sources_page(const HotkeysView& view, int width);
 tui::Screen draw_help_page(int width);
 

@@ -59,6 +59,19 @@ inline HotkeysView sample_answer() {
                sample_key("counter:visits", 3'500, "write-hot"),
                sample_key("größe:日本", 3'412, "hot"),
                sample_key("user:1002:profile", 612, "warm")};
+  view.copies = CopiesView{.reads = 3,
+                           .history = 131'072,
+                           .order = "clock",
+                           .saved = 0.374,
+                           .fill_cost = 0.74,
+                           .invalidation_cost = 1.25,
+                           .seldom_read = 101'862,
+                           .written = 85,
+                           .too_big = 4,
+                           .entries_max = 65'536,
+                           .bytes_max = mebibytes(64),
+                           .curve = {{4096, 0.25}, {65'536, 0.374}},
+                           .advice = "the size is right"};
   view.keys[2].reads_rate = 1000;
   view.keys[2].writes_rate = 2500;
   view.keys[2].misses_rate = 1000;

@@ -263,6 +263,39 @@ void read_list(const json::object& document, std::string_view name, std::size_t 
   }
 }
 
+CopiesView::Point read_point(Members members) {
+  CopiesView::Point point;
+  members.read("entries", point.entries);
+  members.read("saved", point.saved);
+  return point;
+}
+
+CopiesView read_copies(const json::object& object, std::optional<Error>& error) {
+  CopiesView copies;
+  Members members(object, error);
+  if (const json::value* choice = object.if_contains("choice"); choice && choice->is_object()) {
+    Members chosen(choice->get_object(), error);
+    chosen.read("reads", copies.reads);
+    chosen.read("history", copies.history);
+    chosen.read("order", copies.order);
+  }
+  members.read("saved", copies.saved);
+  members.read("fill_cost", copies.fill_cost);
+  members.read("invalidation_cost", copies.invalidation_cost);
+  if (const auto* refused = members.find("refused", "an object", json::kind::object)) {
+    Members counts(refused->get_object(), error);
+    counts.read("seldom_read", copies.seldom_read);
+    counts.read("written", copies.written);
+    counts.read("too_big", copies.too_big);
+    counts.read("no_room", copies.no_room);
+  }
+  members.read("entries_max", copies.entries_max);
+  members.read("bytes_max", copies.bytes_max.count);
+  read_list(object, "curve", kCurveShownMax, read_point, copies.curve, error);
+  members.read("advice", copies.advice);
+  return copies;
+}
+
 // Only answers about an observed server have them.
 void read_sources(const json::object& document, HotkeysView& view, std::optional<Error>& error) {
   const json::value* sources = document.if_contains("sources");
@@ -324,6 +357,9 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   if (const auto* keys = members.find("keys", "an array", json::kind::array)) {
     read_keys(keys->get_array(), view, error);
   }
+  if (const json::value* copies = document->get_object().if_contains("copies");
+      copies != nullptr && copies->is_object())
+    view.copies = read_copies(copies->get_object(), error);
   read_sources(document->get_object(), view, error);
   if (error) return *error;
   return view;

@@ -111,6 +111,24 @@ struct SourceView {
   double progress = kUnknown;  // 0 .. 1
 };
 
+// A proxy's choice of copies. Shares are of the reads, less what copies cost the server.
+struct CopiesView {
+  std::uint64_t reads = 0;  // a key gets a copy at this read; 0: nothing is copied
+  std::uint64_t history = 0;
+  std::string order;
+  double saved = 0;
+  double fill_cost = 0, invalidation_cost = 0;  // in reads that a copy spares the server
+  std::uint64_t seldom_read = 0, written = 0, too_big = 0, no_room = 0;  // refused since the start
+  std::uint64_t entries_max = 0;
+  Bytes bytes_max;
+  struct Point {
+    std::uint64_t entries = 0;
+    double saved = 0;
+  };
+  std::vector<Point> curve;
+  std::string advice;
+};
+
 struct HotkeysView {
   Nanos window{};
   Nanos uptime{};
@@ -121,6 +139,7 @@ struct HotkeysView {
   std::vector<NodeView> nodes;  // if there are several; empty: `node` is the only one
   std::vector<SlotView> slots;  // the source's counts by slot; empty: calculate them from the keys
   std::vector<KeyView> keys;    // busiest first
+  std::optional<CopiesView> copies;      // of a proxy that chooses which keys get copies
   std::vector<SourceView> sources;       // the first one gave the rows; empty: a proxy did
   std::vector<std::string> cross_check;  // contradictions between several sources
 
@@ -153,6 +172,7 @@ inline constexpr std::size_t kSourcesShownMax = 8;
 inline constexpr std::size_t kDifferencesShownMax = 100;
 inline constexpr std::size_t kNodesShownMax = 1000;
 inline constexpr std::size_t kSlotsShownMax = 16'384;
+inline constexpr std::size_t kCurveShownMax = 64;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
 
 // The same JSON on one line, with only the keys at the indexes in `chosen`, in that order. REQUIRES

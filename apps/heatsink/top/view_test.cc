@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 namespace heatsink::app {
 namespace {
@@ -106,6 +107,51 @@ TEST(TopView, WhatIsNotToldIsNotKnown) {
   EXPECT_EQ(view->keys[0].max_staleness, std::nullopt);
   EXPECT_EQ(view->keys[0].value_bytes, std::nullopt);
   EXPECT_EQ(view->keys[0].limit, "");
+}
+
+constexpr std::string_view kCopies = R"(, "copies": {
+  "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": -0.25,
+  "fill_cost": 1.5, "invalidation_cost": 0.5,
+  "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
+  "entries_max": 65536, "bytes_max": 67108864,
+  "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625}],
+  "advice": "the size is right"})";
+
+TEST(TopView, ReadsTheChoiceOfCopies) {
+  EXPECT_FALSE(parse_hotkeys(answer())->copies);
+  EXPECT_FALSE(parse_hotkeys(answer(std::string(kNode) + R"(, "copies": null)"))->copies);
+  const auto view = parse_hotkeys(answer(std::string(kNode) + std::string(kCopies)));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  ASSERT_TRUE(view->copies);
+  EXPECT_EQ(view->copies->reads, 3U);
+  EXPECT_EQ(view->copies->history, 131'072U);
+  EXPECT_EQ(view->copies->order, "clock");
+  EXPECT_EQ(view->copies->saved, -0.25);
+  EXPECT_EQ(view->copies->fill_cost, 1.5);
+  EXPECT_EQ(view->copies->invalidation_cost, 0.5);
+  EXPECT_EQ(view->copies->seldom_read, 1200U);
+  EXPECT_EQ(view->copies->written, 30U);
+  EXPECT_EQ(view->copies->too_big, 4U);
+  EXPECT_EQ(view->copies->no_room, 5U);
+  EXPECT_EQ(view->copies->entries_max, 65'536U);
+  EXPECT_EQ(view->copies->bytes_max, mebibytes(64));
+  ASSERT_EQ(view->copies->curve.size(), 2U);
+  EXPECT_EQ(view->copies->curve[1].entries, 65'536U);
+  EXPECT_EQ(view->copies->curve[1].saved, 0.625);
+  EXPECT_EQ(view->copies->advice, "the size is right");
+}
+
+TEST(TopView, AWrongChoiceOfCopiesIsAnErrorThatNamesTheMember) {
+  const std::string whole = std::string(kNode) + std::string(kCopies);
+  for (const auto& [from, to, member] :
+       {std::tuple{R"("reads": 3)", R"("reads": -3)", "reads"},
+        {R"("refused": {)", R"("refused": 1, "more": {)", "refused"},
+        {R"("curve": [)", R"("curve": [1, )", "curve"},
+        {R"("advice": ")", R"("advice": 1, "more": ")", "advice"}}) {
+    const auto view = parse_hotkeys(answer(with(whole, from, to)));
+    ASSERT_FALSE(view.ok()) << member;
+    EXPECT_THAT(view.error().message, HasSubstr(member));
+  }
 }
 
 TEST(TopView, NoKeysIsAnAnswer) {

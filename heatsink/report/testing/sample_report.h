@@ -54,6 +54,14 @@ inline Report sample_report() {
   key.coalesce = Millis(2);
   key.stale_while_error = std::chrono::seconds(30);
   report.keys = {key};
+  report.copies = CopiesReport{.choice = CopiesReport::Choice{3, 131'072, "clock"},
+                               .saved = 0.625,
+                               .fill_cost = 1.5,
+                               .invalidation_cost = 0.5,
+                               .refused = {1200, 30, 4, 5},
+                               .entries_max = 65'536,
+                               .bytes_max = mebibytes(64),
+                               .curve = {{4096, 0.5}, {65'536, 0.625}, {262'144, 0.63}}};
   return report;
 }
 

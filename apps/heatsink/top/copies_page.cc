@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the page of copies: which keys get one, what that saves, and what another budget would
+// save.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "apps/heatsink/top/pages.h"
+#include "apps/heatsink/top/paint.h"
+#include "heatsink/tui/number.h"
+
+namespace heatsink::app {
+namespace {
+
+using tui::count_text;
+using tui::percent_text;
+
+std::string number_text(std::uint64_t count) { return count_text(static_cast<double>(count)); }
+
+std::string ordinal(std::uint64_t number) {
+  const bool is_teen = number % 100 / 10 == 1;
+  const std::uint64_t last = is_teen ? 0 : number % 10;
+  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+std::string choice_text(const CopiesView& copies) {
+  if (copies.reads == 0)
+    return "nothing is copied: no choice would save the server 1 % of the reads";
+  return fmt::format(
+      "a key gets a copy at its {} read among {} reads of keys without a copy; copies leave a full "
+      "cache in the order {}",
+      ordinal(copies.reads), number_text(copies.history), copies.order);
+}
+
+std::string now_text(const HotkeysView& view, const CopiesView& copies) {
+  return fmt::format("{} copies ({}), {} fit (cache.maximum-bytes {}); hits {} ({} of the load)",
+                     view.node.cached_entries, tui::size_text(view.node.cached_bytes),
+                     number_text(copies.entries_max), tui::size_text(copies.bytes_max),
+                     tui::rate_text(view.node.hits_rate), percent_text(view.node.offload));
+}
+
+void add_refusals(Sheet& sheet, const CopiesView& copies) {
+  const std::pair<std::uint64_t, const char*> reasons[] = {
+      {copies.seldom_read, "reads of keys that had been read too seldom"},
+      {copies.written, "copies that a write ended before they served a read"},
+      {copies.too_big, "values that are too big (cache.maximum-value-bytes)"},
+      {copies.no_room, "fills without room, in the cache or in the server's table"}};
+  std::string label = "no copy";
+  for (const auto& [count, what] : reasons) {
+    sheet.add(label, fmt::format("{} {}", number_text(count), what));
+    label.clear();
+  }
+}
+
+}  // namespace
+
+tui::Screen draw_copies_page(const HotkeysView& view, int width) {
+  Sheet sheet(width);
+  if (!view.copies) {
+    sheet.add("copies", view.sources.empty()
+                            ? "only hot keys get copies here, or none (cache.admission: hot, or "
+                              "cache.enabled: false)"
+                            : "an observed server has no proxy, so there are no copies");
+    return sheet.screen();
+  }
+  const CopiesView& copies = *view.copies;
+  sheet.add("choice", choice_text(copies), kBold);
+  sheet.add("saves", fmt::format("{} of the reads, less what copies cost the server",
+                                 percent_text(copies.saved)));
+  sheet.add("now", now_text(view, copies));
+  sheet.add("costs",
+            fmt::format("a fill costs the server as much as {:.1f} reads that a copy spares "
+                        "it; an invalidation {:.1f}",
+                        copies.fill_cost, copies.invalidation_cost));
+  add_refusals(sheet, copies);
+  sheet.skip();
+  if (copies.curve.empty()) {
+    sheet.add("budget", "what other sizes would save is not known yet");
+    return sheet.screen();
+  }
+  sheet.add("budget", copies.advice, kBold);
+  sheet.skip();
+  tui::Table table({{"COPIES"}, {"SAVES"}});
+  for (const CopiesView::Point& point : copies.curve)
+    table.add({{number_text(point.entries), kBold}, {percent_text(point.saved), {}}});
+  const int rows = static_cast<int>(copies.curve.size()) + 1;
+  tui::Screen screen = sheet.screen(rows);
+  table.draw(screen, {0, sheet.lines(), {width, rows}}, kTitles);
+  return screen;
+}
+
+}  // namespace heatsink::app

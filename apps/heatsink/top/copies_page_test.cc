@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of copies, as it stands in a terminal of 80 x 24.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "apps/heatsink/top/pages.h"
+#include "apps/heatsink/top/sample_for_test.h"
+#include "apps/heatsink/top/screen.h"
+
+namespace heatsink::app {
+namespace {
+
+using testing::HasSubstr;
+
+TopModel with_copies(const HotkeysView& view) {
+  TopModel model("127.0.0.1:6390", std::chrono::seconds(1));
+  model.answered(view);
+  model.choices.page = Page::kCopies;
+  return model;
+}
+
+std::string drawn(const TopModel& model) { return draw_top(model, {80, 24}, kNow).text(); }
+
+TEST(TopCopiesPage, CopiesSayWhyAndWhatAnotherSizeWouldSave) {
+  const TopModel model = with_copies(sample_answer());
+  EXPECT_THAT(drawn(model), HasSubstr(R"(
+choice    a key gets a copy at its 3rd read among 131k reads of keys without a
+          copy; copies leave a full cache in the order clock
+saves     37.4 % of the reads, less what copies cost the server
+now       2 copies (4.0 KiB), 65.5k fit (cache.maximum-bytes 64.0 MiB); hits
+          30.0k/s (71.2 % of the load)
+costs     a fill costs the server as much as 0.7 reads that a copy spares it; an
+          invalidation 1.2
+no copy   102k reads of keys that had been read too seldom
+          85 copies that a write ended before they served a read
+          4 values that are too big (cache.maximum-value-bytes)
+          0 fills without room, in the cache or in the server's table
+
+budget    the size is right
+
+COPIES  SAVES
+  4.1k 25.0 %
+ 65.5k 37.4 %
+)"));
+}
+
+TEST(TopCopiesPage, WhereNothingPaysItSaysSo) {
+  HotkeysView view = sample_answer();
+  view.copies->reads = 0;
+  view.copies->curve.clear();
+  TopModel model = with_copies(view);
+  EXPECT_THAT(drawn(model), HasSubstr("choice    nothing is copied: no choice would"));
+  EXPECT_THAT(drawn(model), HasSubstr("budget    what other sizes would save is not"));
+  model.view->copies.reset();
+  EXPECT_THAT(drawn(model), HasSubstr("only hot keys get copies here"));
+  model.view->sources.emplace_back();
+  EXPECT_THAT(drawn(model), HasSubstr("an observed server has no proxy"));
+}
+
+}  // namespace
+}  // namespace heatsink::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people see of the choice of copies: what it is, what it saves, what it refuses, and what
+// another budget would save.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/base/units.h"
+
+namespace heatsink::report {
+
+// Shares are of the reads, 0 .. 1, less what copies cost the server, and may be below 0.
+struct CopiesReport {
+  struct Choice {
+    std::uint32_t reads = 0;    // a key gets a copy at this read ...
+    std::uint64_t history = 0;  // ... among so many reads of keys without a copy
+    std::string order;          // in which copies leave: "sieve", "clock"
+  };
+  std::optional<Choice> choice{};  // nothing: no choice saves enough, so nothing is copied
+  double saved = 0;                // by the choice, as its simulation says
+
+  // In reads that a copy spares the server.
+  double fill_cost = 0;
+  double invalidation_cost = 0;
+
+  // Counts since the start.
+  struct Refused {
+    std::uint64_t seldom_read = 0;  // reads after which the key had not earned a copy
+    std::uint64_t written = 0;      // copies that a write ended before they had served a read
+    std::uint64_t too_big = 0;      // fills whose value was too big for a copy
+    std::uint64_t no_room = 0;      // fills for which the cache or the server had no room
+  };
+  Refused refused{};
+
+  std::uint64_t entries_max = 0;  // keys that fit
+  Bytes bytes_max{};
+
+  struct Point {
+    std::uint64_t entries;
+    double saved;
+  };
+  std::vector<Point> curve{};  // by rising entries; empty: not known yet
+};
+
+// A sentence about the size of the cache; "": the curve is not known yet.
+std::string budget_advice(const CopiesReport& report);
+
+}  // namespace heatsink::report

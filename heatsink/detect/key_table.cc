@@ -10,7 +10,6 @@ namespace {
 
 // Shares of the memory, in percent; the table gets the rest.
 constexpr std::size_t kSketchPercent = 9;
-constexpr std::size_t kNamesPercent = 3;
 constexpr std::size_t kTalliesPercent = 4;  // if commands and clients are counted
 
 // Up to this rate each access feeds the tallies; above it a sample of them.
@@ -58,7 +57,8 @@ std::size_t tallies_percent(const KeyTableOptions& options) {
 KeyTable::KeyTable(const KeyTableOptions& options)
     : prints_(std::max<std::size_t>(
           options.memory_bytes / 100 *
-              (100 - kSketchPercent - kNamesPercent - tallies_percent(options)) / kBucketBytes,
+              (100 - kSketchPercent - options.names_percent - tallies_percent(options)) /
+              kBucketBytes,
           1)),
       least_(prints_.size()),
       counts_(prints_.size() * kWays),
@@ -67,7 +67,7 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       sketch_(options.memory_bytes / 100 * kSketchPercent, options.seed,
               options.dimension == Dimension::kBytes ? kBytesUnitBits : 0),
       distinct_(options.has_distinct ? std::make_unique<DistinctKeys>() : nullptr),
-      names_(options.memory_bytes / 100 * kNamesPercent),
+      names_(options.memory_bytes / 100 * options.names_percent),
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
       urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)),
@@ -159,6 +159,13 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
       break;
   }
   return count_as<Dimension::kRequests>(entry, name);
+}
+
+bool KeyTable::count_tracked(const AccessLog::Entry& entry) noexcept {
+  const std::uint32_t key = find(entry.tag);
+  if (key == kNone) return false;
+  (void)count_known<Dimension::kRequests>(counts_[key], entry, at_);
+  return true;
 }
 
 // Works in passes, so that the cache misses of all entries overlap, and the processor handles known

@@ -20,7 +20,6 @@ constexpr std::uint64_t kTallyFactorMax = 64;
 // chase noise; a key that is really busier comes again soon.
 constexpr std::uint32_t kAccessesPerLook = 4;
 
-constexpr int kOwnersAsked = 64;  // keys whose chunks are inspected to make room for one long name
 constexpr unsigned kBytesUnitBits = 6;  // of the sketch, where bytes are counted
 // keys with a full estimate are admitted by one access in 2^n
 constexpr unsigned kFullAdmitsBits = 4;
@@ -409,49 +408,6 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   details.tallies = TallyBoard::kNoRow;
   store_name(key, name);
   arm(counts_[key], details, at_, urgent_count_);
-}
-
-// ---- names
-
-void KeyTable::store_name(std::uint32_t key, std::string_view name) noexcept {
-  Details& details = details_[key];
-  details.name_state = name.size() > kKeyBytesMax ? kTooLong : kWhole;
-  name = name.substr(0, kKeyBytesMax);
-  const std::string_view prefix = name.substr(0, sizeof(details.name));
-  if (!prefix.empty()) std::memcpy(details.name, prefix.data(), prefix.size());
-  details.name_size = static_cast<std::uint16_t>(prefix.size());
-  const std::string_view end = name.substr(prefix.size());
-  if (end.empty()) return;
-  details.name_end = store_end(end, key, low(counts_[key]));
-  if (details.name_end == NamePool::kNone) {
-    details.name_state = kCut;
-  } else {
-    details.name_size = static_cast<std::uint16_t>(name.size());
-  }
-}
-
-// Finds room for the end of a name, if needed from keys that are less than half as busy.
-std::uint32_t KeyTable::store_end(std::string_view end, std::uint32_t owner,
-                                  std::uint64_t count) noexcept {
-  std::uint32_t chain = names_.store(end, owner);
-  const int limit = count < 2 || !names_.ever_holds(end.size()) ? 0 : kOwnersAsked;
-  for (int asked = 0; chain == NamePool::kNone && asked < limit; ++asked) {
-    const std::uint32_t other = names_.next_owner();
-    if (other == NamePool::kNone) continue;
-    roll_key(other);
-    if (low(counts_[other]) >= count / 2) continue;
-    drop_end(other);
-    chain = names_.store(end, owner);
-  }
-  return chain;
-}
-
-void KeyTable::drop_end(std::uint32_t owner) noexcept {
-  Details& details = details_[owner];
-  names_.release(details.name_end);
-  details.name_end = NamePool::kNone;
-  details.name_size = sizeof(details.name);
-  details.name_state = kCut;
 }
 
 }  // namespace heatsink::detect

@@ -160,10 +160,16 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
   return count_as<Dimension::kRequests>(entry, name);
 }
 
-bool KeyTable::count_tracked(const AccessLog::Entry& entry) noexcept {
-  const std::uint32_t key = find(entry.tag);
+bool KeyTable::count_tracked(std::uint64_t tag, std::uint32_t requests,
+                             AccessLog::Amount sum) noexcept {
+  const std::uint32_t key = find(tag);
   if (key == kNone) return false;
-  (void)count_known<Dimension::kRequests>(counts_[key], entry, at_);
+  roll_key(key);
+  if (!sum.none()) {
+    counts_[key].has_parts = 1;
+    add_parts(details_[key], parts_of<Dimension::kRequests>(sum), at_);
+  }
+  add(counts_[key].count[at_.slot], requests);
   return true;
 }
 

@@ -50,9 +50,9 @@ class KeyTable {
   // Counts one access, with a name of any length; returns as drain().
   bool count(const AccessLog::Entry& entry, std::string_view name) noexcept;
 
-  // Counts one access of a tracked key; false, and counts nothing, if the key is not tracked. So
-  // the name need not be known. REQUIRES: counts requests, urgent_count not set.
-  bool count_tracked(const AccessLog::Entry& entry) noexcept;
+  // Counts `requests` accesses of a tracked key at once; false, and counts nothing, if the key is
+  // not tracked. So its name need not be known. REQUIRES: counts requests, urgent_count not set.
+  bool count_tracked(std::uint64_t tag, std::uint32_t requests, AccessLog::Amount sum) noexcept;
 
   void move(const SlotClock::Move& move, const Position& position);
 

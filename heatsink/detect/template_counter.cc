@@ -57,12 +57,18 @@ TemplateCounter::TemplateCounter(std::size_t memory_bytes, std::uint64_t seed)
   for (std::size_t i = 0; i < kSecrets; ++i) secrets_[i] = secret(seed, i);
 }
 
+// Connects the accesses of a log that have one shape: each with the one before it.
+struct TemplateCounter::Chains {
+  std::uint8_t before[AccessLog::kEntries];
+};
+
 // Names with one shape have one template: they have the same length (up to the limit of a template)
 // and differ in digits only. The secrets keep attackers from names that collide.
-std::uint64_t TemplateCounter::shape_of(std::string_view name) const noexcept {
+std::uint64_t TemplateCounter::shape_of(std::string_view name, std::uint32_t db) const noexcept {
   const char* const from = name.data();
   const std::size_t n = std::min(name.size(), kTemplateKeyBytes);
-  std::uint64_t sum = mix(secrets_[0] ^ std::min(name.size(), kTemplateKeyBytes + 1), secrets_[1]);
+  const std::uint64_t size = std::min(name.size(), kTemplateKeyBytes + 1);
+  std::uint64_t sum = mix(secrets_[0] ^ (size | std::uint64_t{db} << 32), secrets_[1]);
   const std::uint64_t* secrets = &secrets_[2];
   if (n < 8) return mix(sum ^ short_word(name), secrets[0]);
   for (std::size_t at = 0; at + 16 < n; at += 16, secrets += 2)
@@ -72,19 +78,55 @@ std::uint64_t TemplateCounter::shape_of(std::string_view name) const noexcept {
   return sum ^ sum >> 32;
 }
 
+std::uint64_t TemplateCounter::tag_of(std::string_view name, std::uint32_t db) const noexcept {
+  const std::uint64_t tag = in_db(hash_name_inline(KeyTemplate(name).text(), seed_), db).value;
+  return tag == 0 ? 1 : tag;
+}
+
 void TemplateCounter::count(const AccessLog::Entry& access, std::string_view name) noexcept {
-  const std::uint64_t shape = shape_of(name);
-  Shape& cached = shapes_[shape % kShapes];
-  if (cached.shape != shape)
-    cached = {shape, hash_name_inline(KeyTemplate(name).text(), seed_).value};
   AccessLog::Entry entry = access;
-  entry.tag = in_db(NameHash{cached.name_hash}, access.db).value;
-  entry.tag += entry.tag == 0 ? 1 : 0;
-  if (!table_.count_tracked(entry)) table_.count(entry, KeyTemplate(name).text());
+  entry.tag = tag_of(name, access.db);
+  (void)table_.count(entry, KeyTemplate(name).text());
 }
 
 void TemplateCounter::count(const AccessLog& log) noexcept {
-  for (std::uint32_t i = 0; i < log.size(); ++i) count(log[i], log.name(log[i]));
+  const std::uint32_t size = log.size();
+  std::uint64_t shapes[AccessLog::kEntries];
+  for (std::uint32_t i = 0; i < size; ++i) shapes[i] = shape_of(log.name(log[i]), log[i].db);
+  Chains chains;
+  Shape* seen[AccessLog::kEntries];
+  std::uint32_t seen_size = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    Shape& shape = shapes_[shapes[i] % kShapes];
+    if (shape.shape != shapes[i]) [[unlikely]] {
+      settle(shape, log, chains);
+      shape = {shapes[i], tag_of(log.name(log[i]), log[i].db), {}, 0, 0};
+    }
+    seen[seen_size] = &shape;
+    seen_size += shape.requests == 0 ? 1 : 0;
+    ++shape.requests;
+    shape.amount += log[i].amount;
+    chains.before[i] = static_cast<std::uint8_t>(shape.last);
+    shape.last = i;
+  }
+  for (std::uint32_t k = 0; k < seen_size; ++k) settle(*seen[k], log, chains);
+}
+
+// Counts what the log has of a shape. If its template is not tracked, the accesses are counted one
+// by one: each may be the one that admits it.
+void TemplateCounter::settle(Shape& shape, const AccessLog& log, const Chains& chains) noexcept {
+  if (shape.requests == 0) return;
+  if (!table_.count_tracked(shape.tag, shape.requests, shape.amount)) {
+    std::uint32_t at = shape.last;
+    const KeyTemplate name(log.name(log[at]));
+    for (; shape.requests > 0; --shape.requests, at = chains.before[at]) {
+      AccessLog::Entry entry = log[at];
+      entry.tag = shape.tag;
+      (void)table_.count(entry, name.text());
+    }
+  }
+  shape.requests = 0;
+  shape.amount = {};
 }
 
 TemplateCounts TemplateCounter::summarize(const Summary& all) {

@@ -18,10 +18,10 @@ namespace heatsink::detect {
 inline constexpr std::size_t kTemplateBytesMin = 24'576;  // a smaller size is raised to this
 
 // A KeyTable whose keys are templates (key_template.h) with their database; it counts requests.
-// Folding a name costs about as much as all the rest of an access, so a small cache keeps the
-// template of each shape of names: a name with its digits blanked. Ids of digits share a few
-// shapes, by length. Not thread-safe; nothing is allocated after construction, except by
-// summarize().
+// Folding a name costs more than all the rest of an access, so a small cache keeps the template of
+// each shape of names: a name with its digits blanked. Ids of digits share a few shapes, by length.
+// The accesses of a log are summed by shape, so that the table is asked once for each shape. Not
+// thread-safe; nothing is allocated after construction, except by summarize().
 class TemplateCounter {
  public:
   // Recorders whose summaries are joined need the same seed: it hashes the templates.
@@ -44,11 +44,17 @@ class TemplateCounter {
   static constexpr std::size_t kSecrets = 2 + kTemplateKeyBytes / 8;
 
   struct Shape {
-    std::uint64_t shape = 0;
-    std::uint64_t name_hash = 0;  // of its template
+    std::uint64_t shape = 0;   // with the database
+    std::uint64_t tag = 0;     // of its template
+    AccessLog::Amount amount;  // of its accesses in the current log
+    std::uint32_t requests = 0;
+    std::uint32_t last = 0;  // the last one's index in the log
   };
+  struct Chains;
 
-  std::uint64_t shape_of(std::string_view name) const noexcept;
+  std::uint64_t shape_of(std::string_view name, std::uint32_t db) const noexcept;
+  std::uint64_t tag_of(std::string_view name, std::uint32_t db) const noexcept;
+  void settle(Shape& shape, const AccessLog& log, const Chains& chains) noexcept;
 
   std::uint64_t seed_;
   std::uint64_t secrets_[kSecrets];

@@ -8,4 +8,5 @@
 #include "heatsink/report/event.h"        // IWYU pragma: export
 #include "heatsink/report/inspection.h"   // IWYU pragma: export
 #include "heatsink/report/node_report.h"  // IWYU pragma: export
+#include "heatsink/report/template_report.h"  // IWYU pragma: export
 #include "heatsink/report/warming.h"      // IWYU pragma: export

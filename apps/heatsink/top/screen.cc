@@ -225,12 +225,28 @@ void draw_nothing_passes(Screen& screen, const TopModel& model) {
                          model.view->keys.size()));
 }
 
+// The last line of the templates: the accesses that none of them has.
+bool draw_rest(Screen& screen, const TopModel& model, int row) {
+  const RowChoices& choices = model.choices.rows;
+  if (!choices.templates || choices.group || !model.view->templates) return false;
+  const TemplatesView& templates = *model.view->templates;
+  const double all = model.view->node.requests_rate;
+  const std::string share =
+      all > 0 ? fmt::format(" ({} of all)", tui::percent_text(templates.rest_high / all)) : "";
+  screen.put(0, row,
+             fmt::format("in no listed template: {} to {}{}", rate_text(templates.rest_low),
+                         rate_text(templates.rest_high), share),
+             kDim);
+  return true;
+}
+
 void draw_table(Screen& screen, const TopModel& model, int last_row, bool with_cursor) {
   const TopRows rows = model.rows();
   if (model.view->sources.empty()) draw_rates(screen, model.view->node);
   draw_curves(screen, model);
   if (!model.view->sources.empty()) draw_sources(screen, *model.view);
   draw_section(screen, model, rows);
+  if (draw_rest(screen, model, last_row - 1)) --last_row;
   if (rows.rows.empty()) return draw_nothing_passes(screen, model);
   const tui::Area area{0, kHeaderRows, {screen.size().width, last_row - kHeaderRows}};
   draw_keys(screen, area, model, rows, with_cursor);

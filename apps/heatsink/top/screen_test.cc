@@ -292,6 +292,9 @@ TEST(TopScreen, CountedTemplatesAndTheRest) {
   EXPECT_THAT(shown(), HasSubstr("14.0k"));
   EXPECT_THAT(shown(),
               HasSubstr("\nin no listed template: 150/s to 421/s (1.0 % of all)\n q quit"));
+  const std::string frame = frame_text(model, kNow);
+  for (const TopRow& row : model.rows().rows)
+    EXPECT_THAT(frame, HasSubstr(row.key->name)) << "the last line takes no row's place";
   model.choices.rows.group = id_of(user);
   EXPECT_THAT(shown(), Not(HasSubstr("in no listed template")));
 }

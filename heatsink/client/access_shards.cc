@@ -18,6 +18,7 @@ detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t sha
     return of == UINT64_MAX ? of : std::max<std::uint64_t>(of / shards, of == 0 ? 0 : 1);
   };
   options.memory_bytes /= shards;
+  options.template_bytes /= shards;
   options.urgent_count = part(options.urgent_count);
   options.worth_tracking = part(options.worth_tracking);
   options.lossless_per_second = part(options.lossless_per_second);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kKnownMax = 4096;             // keys that a summary lists
 constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
+constexpr std::size_t kTemplateBytes = 200'000;     // of all shards, besides that
 constexpr std::uint64_t kPerSecondMax = 1'000'000;  // beyond this rate, accesses are sampled
 constexpr double kBurst = 0.25;
 
@@ -36,6 +37,7 @@ detect::RecorderOptions recorder_options(const ClientOptions& options, std::uint
   detect::RecorderOptions recorder;
   recorder.window = options.window;
   recorder.memory_bytes = static_cast<std::uint64_t>(options.capacity) * kBytesPerKey;
+  recorder.template_bytes = kTemplateBytes;
   recorder.seed = seed;
   recorder.lossless_per_second = kPerSecondMax;
   const detect::RuleSet::ShardCounts counts = rules.shard_counts(0, kBurst, 1);

@@ -114,6 +114,7 @@ report::Report Core::page_report() const {
   const std::lock_guard lock(state_mutex_);
   report.sampled = window_.sampled;
   report.absent_max = detect::absent_max(window_, selector_.verdicts());
+  report.templates = report::templates_report(window_, 0);
   for (const detect::Verdict& verdict : selector_.verdicts()) add_key(report, verdict, now.level);
   return report;
 }

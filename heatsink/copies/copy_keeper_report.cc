@@ -57,6 +57,7 @@ report::Report CopyKeeper::make_report() {
   report.sampled = std::any_of(merged_.begin(), merged_.end(),
                                [](const detect::Summary& merged) { return merged.sampled; });
   report.absent_max = detect::absent_max(node, selector_.verdicts());
+  if (!report.redacted) report.templates = report::templates_report(node, 0);
   report.clients = shared_.clients.load(std::memory_order_relaxed);
   report.cached_entries = shared_.table.copies();
   report.cached_bytes = shared_.table.bytes().count;

@@ -10,7 +10,6 @@ namespace {
 
 // Shares of the memory, in percent; the table gets the rest.
 constexpr std::size_t kSketchPercent = 9;
-constexpr std::size_t kNamesPercent = 3;
 constexpr std::size_t kTalliesPercent = 4;  // if commands and clients are counted
 
 // Up to this rate each access feeds the tallies; above it a sample of them.
@@ -21,7 +20,6 @@ constexpr std::uint64_t kTallyFactorMax = 64;
 // chase noise; a key that is really busier comes again soon.
 constexpr std::uint32_t kAccessesPerLook = 4;
 
-constexpr int kOwnersAsked = 64;  // keys whose chunks are inspected to make room for one long name
 constexpr unsigned kBytesUnitBits = 6;  // of the sketch, where bytes are counted
 // keys with a full estimate are admitted by one access in 2^n
 constexpr unsigned kFullAdmitsBits = 4;
@@ -58,7 +56,8 @@ std::size_t tallies_percent(const KeyTableOptions& options) {
 KeyTable::KeyTable(const KeyTableOptions& options)
     : prints_(std::max<std::size_t>(
           options.memory_bytes / 100 *
-              (100 - kSketchPercent - kNamesPercent - tallies_percent(options)) / kBucketBytes,
+              (100 - kSketchPercent - options.names_percent - tallies_percent(options)) /
+              kBucketBytes,
           1)),
       least_(prints_.size()),
       counts_(prints_.size() * kWays),
@@ -67,7 +66,7 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       sketch_(options.memory_bytes / 100 * kSketchPercent, options.seed,
               options.dimension == Dimension::kBytes ? kBytesUnitBits : 0),
       distinct_(options.has_distinct ? std::make_unique<DistinctKeys>() : nullptr),
-      names_(options.memory_bytes / 100 * kNamesPercent),
+      names_(options.memory_bytes / 100 * options.names_percent),
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
       urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)),
@@ -159,6 +158,19 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
       break;
   }
   return count_as<Dimension::kRequests>(entry, name);
+}
+
+bool KeyTable::count_tracked(std::uint64_t tag, std::uint32_t requests,
+                             AccessLog::Amount sum) noexcept {
+  const std::uint32_t key = find(tag);
+  if (key == kNone) return false;
+  roll_key(key);
+  if (!sum.none()) {
+    counts_[key].has_parts = 1;
+    add_parts(details_[key], parts_of<Dimension::kRequests>(sum), at_);
+  }
+  add(counts_[key].count[at_.slot], requests);
+  return true;
 }
 
 // Works in passes, so that the cache misses of all entries overlap, and the processor handles known
@@ -402,49 +414,6 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   details.tallies = TallyBoard::kNoRow;
   store_name(key, name);
   arm(counts_[key], details, at_, urgent_count_);
-}
-
-// ---- names
-
-void KeyTable::store_name(std::uint32_t key, std::string_view name) noexcept {
-  Details& details = details_[key];
-  details.name_state = name.size() > kKeyBytesMax ? kTooLong : kWhole;
-  name = name.substr(0, kKeyBytesMax);
-  const std::string_view prefix = name.substr(0, sizeof(details.name));
-  if (!prefix.empty()) std::memcpy(details.name, prefix.data(), prefix.size());
-  details.name_size = static_cast<std::uint16_t>(prefix.size());
-  const std::string_view end = name.substr(prefix.size());
-  if (end.empty()) return;
-  details.name_end = store_end(end, key, low(counts_[key]));
-  if (details.name_end == NamePool::kNone) {
-    details.name_state = kCut;
-  } else {
-    details.name_size = static_cast<std::uint16_t>(name.size());
-  }
-}
-
-// Finds room for the end of a name, if needed from keys that are less than half as busy.
-std::uint32_t KeyTable::store_end(std::string_view end, std::uint32_t owner,
-                                  std::uint64_t count) noexcept {
-  std::uint32_t chain = names_.store(end, owner);
-  const int limit = count < 2 || !names_.ever_holds(end.size()) ? 0 : kOwnersAsked;
-  for (int asked = 0; chain == NamePool::kNone && asked < limit; ++asked) {
-    const std::uint32_t other = names_.next_owner();
-    if (other == NamePool::kNone) continue;
-    roll_key(other);
-    if (low(counts_[other]) >= count / 2) continue;
-    drop_end(other);
-    chain = names_.store(end, owner);
-  }
-  return chain;
-}
-
-void KeyTable::drop_end(std::uint32_t owner) noexcept {
-  Details& details = details_[owner];
-  names_.release(details.name_end);
-  details.name_end = NamePool::kNone;
-  details.name_size = sizeof(details.name);
-  details.name_state = kCut;
 }
 
 }  // namespace heatsink::detect

@@ -31,7 +31,8 @@ struct KeyTableOptions {
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
   const TallyNames* names = nullptr;
-  bool has_distinct = false;  // also counts different keys
+  bool has_distinct = false;      // also counts different keys
+  std::size_t names_percent = 3;  // of the memory, for the ends of names longer than 48 bytes
 };
 
 // A key lives in the one bucket that its hash selects. An untracked key is counted in the sketch
@@ -48,6 +49,10 @@ class KeyTable {
   bool drain(AccessLog& log, AccessLog::Amount& sum) noexcept;
   // Counts one access, with a name of any length; returns as drain().
   bool count(const AccessLog::Entry& entry, std::string_view name) noexcept;
+
+  // Counts `requests` accesses of a tracked key at once; false, and counts nothing, if the key is
+  // not tracked. So its name need not be known. REQUIRES: counts requests, urgent_count not set.
+  bool count_tracked(std::uint64_t tag, std::uint32_t requests, AccessLog::Amount sum) noexcept;
 
   void move(const SlotClock::Move& move, const Position& position);
 

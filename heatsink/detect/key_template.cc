@@ -36,66 +36,65 @@ bool is_identifier(std::string_view word) {
   return word.size() >= kHexWordMin && std::all_of(word.begin(), word.end(), is_hex);
 }
 
-class Folding {
- public:
-  std::string of(std::string_view key) {
-    while (!key.empty()) key.remove_prefix(step(key));
-    return std::move(folded_);
-  }
-
- private:
-  // Returns the number of bytes of `rest` that it has consumed.
-  std::size_t step(std::string_view rest) {
-    if (begins_with_uuid(rest)) {
-      identifier();
-      return kUuidForm.size();
-    }
-    const std::size_t length = word_length(rest);
-    if (length == 0) {
-      literal(rest.front());
-      return 1;
-    }
-    const std::string_view word = rest.substr(0, length);
-    if (is_identifier(word))
-      identifier();
-    else
-      numbers_in(word);
-    return length;
-  }
-
-  // Identifiers that are joined become one star, so the joint before this one is removed.
-  void identifier() {
-    if (joined_to_identifier())
-      folded_.pop_back();
-    else
-      folded_ += '*';
-    identifier_end_ = folded_.size();
-  }
-  bool joined_to_identifier() const {
-    return identifier_end_ != 0 && folded_.size() == identifier_end_ + 1 &&
-           is_joint(folded_.back());
-  }
-
-  void numbers_in(std::string_view word) {
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      if (!is_digit(word[i]))
-        folded_ += word[i];
-      else if (i == 0 || !is_digit(word[i - 1]))
-        folded_ += '*';
-    }
-  }
-
-  void literal(char c) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) folded_ += '\\';
-    folded_ += c;
-  }
-
-  std::string folded_;
-  std::size_t identifier_end_ = 0;  // of the last one, in folded_; 0: there was none
-};
-
 }  // namespace
 
-std::string key_template(std::string_view key) { return Folding().of(key); }
+KeyTemplate::KeyTemplate(std::string_view key) noexcept {
+  const bool is_cut = key.size() > kTemplateKeyBytes;
+  for (key = key.substr(0, kTemplateKeyBytes); !key.empty();) key.remove_prefix(step(key));
+  if (is_cut && star_end_ != size_) star();
+}
+
+// Returns the number of bytes of `rest` that it has consumed.
+std::size_t KeyTemplate::step(std::string_view rest) noexcept {
+  if (begins_with_uuid(rest)) {
+    identifier();
+    return kUuidForm.size();
+  }
+  const std::size_t length = word_length(rest);
+  if (length == 0) {
+    literal(rest.front());
+    return 1;
+  }
+  const std::string_view word = rest.substr(0, length);
+  if (is_identifier(word))
+    identifier();
+  else
+    numbers_in(word);
+  return length;
+}
+
+// Identifiers that are joined become one star, so the joint before this one is removed.
+void KeyTemplate::identifier() noexcept {
+  if (joined_to_identifier())
+    --size_;
+  else
+    star();
+  identifier_end_ = star_end_ = size_;
+}
+
+bool KeyTemplate::joined_to_identifier() const noexcept {
+  return identifier_end_ != 0 && size_ == identifier_end_ + 1 && is_joint(text_[size_ - 1]);
+}
+
+void KeyTemplate::numbers_in(std::string_view word) noexcept {
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (!is_digit(word[i]))
+      put(word[i]);
+    else if (i == 0 || !is_digit(word[i - 1]))
+      star();
+  }
+}
+
+void KeyTemplate::literal(char c) noexcept {
+  if (std::string_view("*?[]\\").find(c) != std::string_view::npos) put('\\');
+  put(c);
+}
+
+void KeyTemplate::star() noexcept {
+  put('*');
+  star_end_ = size_;
+}
+
+std::string key_template(std::string_view key) { return std::string(KeyTemplate(key).text()); }
 
 }  // namespace heatsink::detect

@@ -45,6 +45,16 @@ TEST(KeyTemplate, EscapesWhatMeansSomethingInPatterns) {
   EXPECT_EQ(key_template("a*b?[1]\\"), "a\\*b\\?\\[*\\]\\\\");
 }
 
+TEST(KeyTemplate, LongKeysEndInAStar) {
+  const std::string limit(kTemplateKeyBytes, 'x');
+  EXPECT_EQ(key_template(limit), limit);
+  EXPECT_EQ(key_template(limit + "y"), limit + "*");
+  EXPECT_EQ(key_template(std::string(200, '7')), "*");
+  const std::string stars(kTemplateKeyBytes + 1, '*');
+  EXPECT_EQ(key_template(stars).size(), 2 * kTemplateKeyBytes + 1);
+  EXPECT_TRUE(KeyPattern(key_template(stars)).matches(stars));
+}
+
 RC_GTEST_PROP(KeyTemplate, MatchesItsKey, (const std::string& key)) {
   RC_ASSERT(KeyPattern(key_template(key)).matches(key));
 }

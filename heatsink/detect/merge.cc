@@ -112,6 +112,41 @@ class KeyJoin {
   TallyJoin commands_, clients_;
 };
 
+// The keys, or the templates, of all shards.
+class ListJoin {
+ public:
+  void add_shard(const std::vector<KeyCount>& list, std::uint64_t absent_max) {
+    absent_max_ += absent_max;
+    for (const KeyCount& key : list) {
+      const auto [place, is_new] = places_.try_emplace(key.hash.value, keys_.size());
+      if (is_new) keys_.emplace_back(key.hash);
+      keys_[place->second].add_shard(key, absent_max);
+    }
+  }
+
+  std::uint64_t absent_max() const { return capped_to_64_bits(absent_max_); }
+
+  std::vector<KeyCount> finish() {
+    std::vector<KeyCount> list;
+    list.reserve(keys_.size());
+    for (KeyJoin& key : keys_) list.push_back(key.finish(absent_max_));
+    std::sort(list.begin(), list.end(), busier);
+    return list;
+  }
+
+ private:
+  Wide absent_max_ = 0;
+  std::vector<KeyJoin> keys_;
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+};
+
+void cut_list(std::vector<KeyCount>& list, std::size_t size_max, std::uint64_t& absent_max) {
+  if (list.size() <= size_max) return;
+  const auto first_out = list.begin() + static_cast<std::ptrdiff_t>(size_max);
+  absent_max = std::max(absent_max, first_out->high);
+  list.erase(first_out, list.end());
+}
+
 void add_totals(Summary& out, const Summary& shard) {
   out.at = std::max(out.at, shard.at);
   out.window = std::max(out.window, shard.window);
@@ -149,36 +184,31 @@ Status mergeable(const Summary& a, const Summary& b) {
 
 Summary join(std::span<const Summary> shards) {
   Summary out;
-  Wide absent_max = 0;
-  std::vector<KeyJoin> keys;
-  std::unordered_map<std::uint64_t, std::size_t> places;
+  ListJoin keys, templates;
   for (const Summary& shard : shards) {
     assert(mergeable(out, shard).ok());
     add_totals(out, shard);
-    absent_max += shard.absent_max;
-    for (const KeyCount& key : shard.keys) {
-      const auto [place, is_new] = places.try_emplace(key.hash.value, keys.size());
-      if (is_new) keys.emplace_back(key.hash);
-      keys[place->second].add_shard(key, shard.absent_max);
-    }
+    keys.add_shard(shard.keys, shard.absent_max);
+    // All accesses of a shard that does not count templates may have one of them.
+    static const std::vector<KeyCount> kNotCounted;
+    if (shard.templates) out.templates.emplace();
+    templates.add_shard(shard.templates ? shard.templates->list : kNotCounted,
+                        shard.templates ? shard.templates->absent_max : shard.requests);
   }
-  out.absent_max = capped_to_64_bits(absent_max);
-  out.keys.reserve(keys.size());
-  for (KeyJoin& key : keys) out.keys.push_back(key.finish(absent_max));
-  std::sort(out.keys.begin(), out.keys.end(), busier);
+  out.absent_max = keys.absent_max();
+  out.keys = keys.finish();
+  if (out.templates) *out.templates = {templates.absent_max(), templates.finish()};
   return out;
 }
 
 void cut(Summary& summary, std::size_t keys_max) {
-  if (summary.keys.size() > keys_max) {
-    const auto first_out = summary.keys.begin() + static_cast<std::ptrdiff_t>(keys_max);
-    summary.absent_max = std::max(summary.absent_max, first_out->high);
-    summary.keys.erase(first_out, summary.keys.end());
-  }
+  cut_list(summary.keys, keys_max, summary.absent_max);
   for (KeyCount& key : summary.keys) {
     keep_most_often(key.commands);
     keep_most_often(key.clients);
   }
+  if (summary.templates)
+    cut_list(summary.templates->list, kTemplatesMax, summary.templates->absent_max);
 }
 
 Summary merge(std::span<const Summary> shards, std::size_t keys_max) {

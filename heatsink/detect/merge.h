@@ -20,6 +20,9 @@ Status mergeable(const Summary& a, const Summary& b);
 // any grouping*, and Summary{} changes nothing. Sums saturate at 2^64 - 1, so low <= high for any
 // input.
 //
+// Templates add up in the same way; a shard that does not count them widens their bounds by all its
+// accesses.
+//
 // `at` and `covered` are the maxima. The clocks of other nodes turn their slots at other moments,
 // so the rates of a union are up to one slot (10 %) too low, never too high.
 //
@@ -28,8 +31,8 @@ Status mergeable(const Summary& a, const Summary& b);
 // tallies.
 Summary join(std::span<const Summary> shards);
 
-// Keeps the `keys_max` busiest keys, with kTalliesMax commands and clients each. Dropped keys raise
-// absent_max, so the bounds stay true.
+// Keeps the `keys_max` busiest keys, with kTalliesMax commands and clients each, and
+// kTemplatesMax templates. Dropped ones raise absent_max, so the bounds stay true.
 void cut(Summary& summary, std::size_t keys_max);
 
 // join(), then cut(). Grouping does not matter if only the last step cuts; an earlier cut makes the

@@ -6,6 +6,7 @@
 
 #include "heatsink/detect/key_table.h"
 #include "heatsink/detect/slot_clock.h"
+#include "heatsink/detect/template_counter.h"
 
 namespace heatsink::detect {
 
@@ -30,7 +31,10 @@ struct Recorder::Table {
               .seed = options.seed,
               .dimension = options.dimension,
               .names = options.names,
-              .has_distinct = options.has_distinct}) {}
+              .has_distinct = options.has_distinct}),
+        templates(options.template_bytes == 0
+                      ? nullptr
+                      : std::make_unique<TemplateCounter>(options.template_bytes, options.seed)) {}
 
   void add(std::uint32_t requests, AccessLog::Amount amount) {
     *current += {requests, amount.writes(), amount.hits(), amount.bytes()};
@@ -45,6 +49,7 @@ struct Recorder::Table {
     }
     current = &totals[at.slot];
     keys.move(move, at);
+    if (templates != nullptr) templates->move(move, at);
   }
 
   SlotClock clock;
@@ -53,6 +58,7 @@ struct Recorder::Table {
   Totals past;  // of all earlier slots
   Dimension dimension;
   KeyTable keys;
+  std::unique_ptr<TemplateCounter> templates;  // null: not asked for
 };
 
 Recorder::Recorder(const RecorderOptions& options) : table_(std::make_unique<Table>(options)) {}
@@ -68,11 +74,13 @@ bool Recorder::record_now(const Access& access, TimePoint now) noexcept {
   }
   const AccessLog::Entry entry = AccessLog::entry_of(access);
   table_->add(1, entry.amount);
+  if (table_->templates != nullptr) table_->templates->count(entry, access.key);
   return table_->keys.count(entry, access.key) || urgent;
 }
 
 bool Recorder::count(AccessLog& log) noexcept {
   const std::uint32_t requests = log.size();
+  if (table_->templates != nullptr) table_->templates->count(log);
   AccessLog::Amount sum;
   const bool urgent = table_->keys.drain(log, sum);
   table_->add(requests, sum);
@@ -114,6 +122,7 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t f
   out.hits = all.hits;
   out.bytes = all.bytes;
   table_->keys.summarize(out, keys_max, floor);
+  if (table_->templates != nullptr) out.templates = table_->templates->summarize(out);
   return out;
 }
 
@@ -128,7 +137,9 @@ DistinctSketch Recorder::distinct(TimePoint now) noexcept {
 }
 
 std::size_t Recorder::memory_bytes() const {
-  return sizeof(Recorder) + sizeof(Table) + table_->keys.memory_bytes();
+  const TemplateCounter* const templates = table_->templates.get();
+  return sizeof(Recorder) + sizeof(Table) + table_->keys.memory_bytes() +
+         (templates == nullptr ? 0 : sizeof(TemplateCounter) + templates->memory_bytes());
 }
 
 std::size_t Recorder::keys_max() const { return table_->keys.keys_max(); }

@@ -15,6 +15,7 @@ RecorderSet::RecorderSet(const RecorderOptions& common, std::span<const MeasureO
     options.memory_bytes = common.memory_bytes / measures.size();
     options.urgent_count = each.urgent_count;
     options.worth_tracking = each.worth_tracking;
+    if (!recorders_.empty()) options.template_bytes = 0;  // once is enough
     recorders_.emplace_back(options);
   }
 }

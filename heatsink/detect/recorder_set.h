@@ -21,7 +21,8 @@ struct MeasureOptions {
   std::uint64_t worth_tracking = 0;
 };
 
-// Belongs to one thread; divides the memory of `common` among its recorders. record() costs as much
+// Belongs to one thread; divides the memory of `common` among its recorders. Templates are counted
+// over the window of the first measure. record() costs as much
 // as all recorders together: with one measure, one predicted branch more than Recorder::record().
 // REQUIRES: 1 .. kMeasuresMax measures.
 class RecorderSet {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,16 @@ struct KeyCount {
 inline constexpr std::size_t kKeyBytesMax =
     1024;  // longer names are tracked by hash and shown truncated
 
+// All accesses by the template of their key (key_template.h) and database, whether the key is
+// listed or not. A template is a KeyCount whose name is the pattern; its unit is accesses.
+struct TemplateCounts {
+  std::uint64_t absent_max = 0;  // the highest possible count of an unlisted template
+  std::vector<KeyCount> list;    // by high, descending
+
+  friend bool operator==(const TemplateCounts&, const TemplateCounts&) = default;
+};
+inline constexpr std::size_t kTemplatesMax = 128;  // of a summary
+
 struct Summary {
   TimePoint at{};
   Nanos window{};  // the configured length
@@ -73,7 +84,8 @@ struct Summary {
   // Traffic was so fast that keys which are not among the busiest were sampled: their bounds hold
   // with the confidence stated in docs/design/detect.md, instead of always.
   bool sampled = false;
-  std::vector<KeyCount> keys;  // by high, descending
+  std::vector<KeyCount> keys;               // by high, descending
+  std::optional<TemplateCounts> templates;  // nothing: not counted, or it came from another node
 
   std::uint64_t total() const;  // of all keys, in the dimension's unit
   // The divisor that turns counts into rates per second: the time covered, but the window until a

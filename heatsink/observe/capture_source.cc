@@ -218,6 +218,7 @@ Observation CaptureSource::observe(TimePoint now) {
   if (summary_.requests > 0) out.interval = {summary_.at - summary_.covered, summary_.at};
   out.report.upstream_up = feed_ != nullptr;
   out.report.sampled = summary_.sampled;
+  out.report.templates = report::templates_report(summary_, loss_.commands_max());
   out.report.absent_max =
       (static_cast<double>(summary_.absent_max) + loss_.commands_max()) / seconds;
   for (const report::KeyReport& key : out.report.keys)

@@ -21,6 +21,7 @@ detect::RecorderOptions tally_options(const MonitorNames& names, std::uint64_t s
   detect::RecorderOptions options;
   options.window = CaptureTally::kWindow;
   options.slots = kSlots;
+  options.template_bytes = 100'000;
   options.seed = seed;
   options.names = &names;
   return options;

@@ -168,6 +168,7 @@ Observation join_nodes(std::vector<NodeObservation> all, std::string upstream) {
   for (const NodeObservation& each : all) add_totals(each.seen.report, report);
   report.upstream = std::move(upstream);
   report.absent_max = absent_max_of(all);
+  if (all.size() > 1) report.templates.reset();  // another node's may be the busiest
   report.hot_keys = report.write_hot_keys = 0;
   std::vector<Placed> rows = placed_rows(all, report.requests_rate);
   for (std::size_t i = 0; i < rows.size() && i < kRowsMax; ++i) {

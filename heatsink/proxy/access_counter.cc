@@ -10,6 +10,7 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::size_t kSummaryKeys = 2048;
+constexpr std::size_t kTemplateBytes = 100'000;  // per worker, besides detection.memory
 
 // Per worker, because one worker may have all clients (worker_balance.h). Above this rate, keys
 // that are not among the busiest are counted by sampling.
@@ -22,6 +23,7 @@ detect::RecorderOptions recorder_options(const policy::ProxyOptions& options, st
   recorder.slots = static_cast<std::uint32_t>(options.slots);
   recorder.memory_bytes = options.detection_memory.count / workers;
   recorder.lossless_per_second = kLosslessPerSecond;
+  if (options.redact_keys == "off") recorder.template_bytes = kTemplateBytes;
   recorder.seed = seed;
   recorder.names = names;
   return recorder;

@@ -58,6 +58,28 @@ json::array tally_array(const std::vector<detect::Tally>& tallies) {
   return out;
 }
 
+json::value templates_value(const std::optional<TemplatesReport>& templates) {
+  if (!templates) return nullptr;
+  json::array list;
+  list.reserve(templates->list.size());
+  for (const TemplateReport& each : templates->list) {
+    json::object out;
+    add_name(out, each.name, each.name_truncated);
+    out["db"] = each.db;
+    out["rate"] = number(each.rate);
+    out["rate_low"] = number(each.rate_low);
+    out["rate_high"] = number(each.rate_high);
+    out["share"] = number(each.share);
+    out["reads_rate"] = number(each.reads_rate);
+    out["writes_rate"] = number(each.writes_rate);
+    out["hits_rate"] = number(each.hits_rate);
+    list.push_back(std::move(out));
+  }
+  return json::object{{"rest_rate_low", number(templates->rest_low)},
+                      {"rest_rate_high", number(templates->rest_high)},
+                      {"list", std::move(list)}};
+}
+
 // One key may have most of the little traffic: the headline mentions it, whatever the thresholds
 // are.
 std::string busiest(const Report& report) {
@@ -166,6 +188,7 @@ json::object hotkeys_object(const Report& report, WallTime wall_at) {
   out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
   out["node"] = node_object(report);
   out["copies"] = copies_value(report.copies);
+  out["templates"] = templates_value(report.templates);
   out["keys"] = std::move(keys);
   return out;
 }

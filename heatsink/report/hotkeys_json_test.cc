@@ -22,6 +22,28 @@ TEST(HotkeysJson, TimesAreUtcWithMilliseconds) {
   EXPECT_EQ(iso_time(WallTime{}), "1970-01-01T00:00:00.000Z");
 }
 
+TEST(HotkeysJson, TemplatesAreListedWithTheRest) {
+  Report report = sample_report();
+  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("templates").is_null());
+  report.templates = TemplatesReport{{{.name = "user:*",
+                                       .name_truncated = false,
+                                       .db = 3,
+                                       .rate = 14'000,
+                                       .rate_low = 13'990,
+                                       .rate_high = 14'010,
+                                       .share = 0.25,
+                                       .reads_rate = 12'000,
+                                       .writes_rate = 2000,
+                                       .hits_rate = 9000}},
+                                     5,
+                                     8};
+  EXPECT_EQ(json::parse(hotkeys_json(report, kWallAt)).at("templates"), json::parse(R"({
+    "rest_rate_low": 5, "rest_rate_high": 8, "list": [{"name": "user:*",
+    "name_base64": "dXNlcjoq", "name_truncated": false, "db": 3, "rate": 14000, "rate_low": 13990,
+    "rate_high": 14010, "share": 0.25, "reads_rate": 12000, "writes_rate": 2000,
+    "hits_rate": 9000}]})"));
+}
+
 TEST(HotkeysJson, KeyHasItsEvidence) {
   const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
   const json::value expected = json::parse(R"({

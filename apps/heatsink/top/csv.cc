@@ -52,7 +52,7 @@ std::string seconds_text(const std::optional<Nanos>& time) {
 
 constexpr std::array<Column, 24> kCsvColumns{{
     {"key", [](const TopRow& row) { return row.key->name; }, true},
-    {"keys", [](const TopRow& row) { return std::to_string(std::max<std::size_t>(row.keys, 1)); }},
+    {"keys", [](const TopRow& row) { return std::to_string(row.is_template ? row.keys : 1); }},
     {"db", [](const TopRow& row) { return std::to_string(row.key->db); }},
     {"verdict", [](const TopRow& row) { return row.key->verdict; }},
     {"rate", [](const TopRow& row) { return number_text(row.key->rate); }},
@@ -73,7 +73,7 @@ constexpr std::array<Column, 24> kCsvColumns{{
     {"node", [](const TopRow& row) { return row.key->node; }, true},
     {"slot",
      [](const TopRow& row) {
-       const auto slot = row.keys == 0 ? slot_of(*row.key) : std::nullopt;
+       const auto slot = !row.is_template ? slot_of(*row.key) : std::nullopt;
        return slot ? std::to_string(*slot) : std::string();
      }},
     {"reason", [](const TopRow& row) { return row.key->reason; }, true},

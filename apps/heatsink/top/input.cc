@@ -134,7 +134,8 @@ void open_row(TopModel& model) {
   const TopRows rows = model.rows();
   if (rows.rows.empty()) return;
   const TopRow& row = rows.rows[model.cursor_in(rows)];
-  if (row.keys > 0) {
+  if (row.is_template) {
+    if (row.keys == 0) return;
     choices.rows.group = id_of(*row.key);
     return to_first_row(choices);
   }

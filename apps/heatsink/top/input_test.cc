@@ -218,6 +218,21 @@ TEST(TopInput, TemplatesOpenAndClose) {
   EXPECT_EQ(model.rows().rows.size(), 6U);
 }
 
+TEST(TopInput, ATemplateWithoutListedKeysDoesNotOpen) {
+  HotkeysView view = sample_answer();
+  KeyView idle;
+  idle.name = idle.raw_name = "idle:*";
+  idle.dimension = "requests";
+  idle.rate = 1e6;
+  view.templates = TemplatesView{{idle}, 0, 0};
+  TopModel model = with(view);
+  press(model, 't');
+  ASSERT_EQ(model.rows().rows[0].key->name, "idle:*");
+  press(model, tui::kEnter);
+  EXPECT_EQ(model.choices.page, Page::kKeys);
+  EXPECT_EQ(model.choices.rows.group, std::nullopt);
+}
+
 TEST(TopInput, PagesTogglePauseIsEverywhere) {
   TopModel model = with_keys(3);
   for (const auto& [key, page] : {std::pair{'h', Page::kHelp},

@@ -66,7 +66,8 @@ std::size_t TopModel::cursor_in(const TopRows& rows) const {
 }
 
 std::vector<double> TopModel::history_of(const TopRow& row) const {
-  return row.keys == 0 ? histories.of(id_of(*row.key)) : histories.of_template(id_of(*row.key));
+  if (row.is_counted) return {};  // only the rates of listed keys are remembered
+  return !row.is_template ? histories.of(id_of(*row.key)) : histories.of_template(id_of(*row.key));
 }
 
 }  // namespace heatsink::app

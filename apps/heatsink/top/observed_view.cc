@@ -124,6 +124,29 @@ KeyView key_view(const report::KeyReport& row, TimePoint at) {
   return key;
 }
 
+TemplatesView templates_view(const report::TemplatesReport& report) {
+  TemplatesView out;
+  out.rest_low = finite(report.rest_low);
+  out.rest_high = finite(report.rest_high);
+  for (const report::TemplateReport& each : report.list) {
+    KeyView& row = out.list.emplace_back();
+    row.name = printable(each.name);
+    row.raw_name = each.name;
+    row.name_truncated = each.name_truncated;
+    row.db = each.db;
+    row.dimension = "requests";
+    row.rate = finite(each.rate);
+    row.rate_low = finite(each.rate_low);
+    row.rate_high = finite(each.rate_high);
+    row.share = finite(each.share);
+    row.reads_rate = finite(each.reads_rate);
+    row.writes_rate = finite(each.writes_rate);
+    row.hits_rate = finite(each.hits_rate);
+    set_hits(row);
+  }
+  return out;
+}
+
 std::vector<KeyView> key_views(const observe::Observation& seen) {
   std::vector<KeyView> out;
   const std::vector<report::KeyReport>& rows = seen.report.keys;
@@ -191,6 +214,7 @@ HotkeysView observed_view(const observe::Picture& picture) {
     view.node.requests_rate = view.node.reads_rate = view.node.writes_rate = kUnknown;
   }
   view.keys = key_views(first);
+  if (first.report.templates) view.templates = templates_view(*first.report.templates);
   add_each(picture.sources, kSourcesShownMax, source_view, view.sources);
   view.cluster = picture.is_cluster;
   if (picture.is_cluster) {

@@ -88,6 +88,7 @@ std::string state_of(const KeyView& key) {
 
 tui::Style style_of(const KeyView& key) {
   if (key.verdict == "write-hot") return {tui::Color::kMagenta, true};
+  if (key.verdict.empty()) return {};  // a template without a listed key
   if (key.verdict != "hot") return {tui::Color::kYellow};
   return {key.cached ? tui::Color::kGreen : tui::Color::kRed, true};
 }

@@ -77,16 +77,58 @@ KeyView folded(const std::vector<const KeyView*>& keys) {
   return sum;
 }
 
-TopRows fold(const std::vector<const KeyView*>& keys) {
-  std::map<KeyId, std::vector<const KeyView*>> groups;
+using Groups = std::map<KeyId, std::vector<const KeyView*>>;
+
+// The counts of the template, and the state of its listed keys.
+KeyView counted(const KeyView& counts, const std::vector<const KeyView*>& members) {
+  if (members.empty()) {
+    KeyView row = counts;
+    row.reason = "none of its keys is listed";
+    return row;
+  }
+  KeyView row = folded(members);
+  row.raw_name = counts.raw_name;
+  row.name = counts.name;
+  row.rate = counts.rate;
+  row.rate_low = counts.rate_low;
+  row.rate_high = counts.rate_high;
+  row.share = counts.share;
+  row.reads_rate = counts.reads_rate;
+  row.writes_rate = counts.writes_rate;
+  row.hits_rate = counts.hits_rate;
+  row.misses_rate = counts.misses_rate;
+  row.hit_ratio = counts.hit_ratio;
+  row.bytes_rate = kUnknown;  // that of the listed keys would be far too low
+  return row;
+}
+
+// Moves the groups of counted templates to rows.
+void add_counted(const TemplatesView& templates, const KeyFilter& filter, Groups& groups,
+                 TopRows& out) {
+  for (const KeyView& each : templates.list) {
+    const auto found = groups.find(id_of(each));
+    std::vector<const KeyView*> members;
+    if (found != groups.end()) members = found->second;
+    if (members.empty() && !filter.matches(each)) continue;
+    if (members.size() == 1 && members.front()->raw_name == each.raw_name) continue;
+    out.folded.push_back(counted(each, members));
+    out.rows.push_back({&out.folded.back(), members.size(), true, true});
+    if (found != groups.end()) groups.erase(found);
+  }
+}
+
+TopRows fold(const std::vector<const KeyView*>& keys, const HotkeysView& view,
+             const KeyFilter& filter) {
+  Groups groups;
   for (const KeyView* key : keys) groups[template_of(*key)].push_back(key);
   TopRows out;
+  if (view.templates) add_counted(*view.templates, filter, groups, out);
   for (const auto& [id, members] : groups) {
     if (members.size() == 1) {
       out.rows.push_back({members.front()});
     } else {
       out.folded.push_back(folded(members));
-      out.rows.push_back({&out.folded.back(), members.size()});
+      out.rows.push_back({&out.folded.back(), members.size(), true});
     }
   }
   return out;
@@ -116,7 +158,7 @@ TopRows rows_of(const HotkeysView& view, const RowChoices& choices) {
   const std::vector<const KeyView*> keys = wanted(view, choices);
   TopRows out;
   if (choices.templates && !choices.group) {
-    out = fold(keys);
+    out = fold(keys, view, choices.filter);
   } else {
     for (const KeyView* key : keys) out.rows.push_back({key});
   }

@@ -26,7 +26,9 @@ struct RowChoices {
 
 struct TopRow {
   const KeyView* key;    // in the view, or in TopRows::folded
-  std::size_t keys = 0;  // number of a template's keys; 0: it is a key
+  std::size_t keys = 0;  // number of a template's listed keys
+  bool is_template = false;
+  bool is_counted = false;  // its rates are of all accesses, not only of listed keys
 };
 
 // `rows` points into `folded`, so it may be moved but not copied.
@@ -42,8 +44,11 @@ struct TopRows {
 };
 
 // Pure. Valid as long as the view. A template's row sums its keys' rates with their bounds and
-// shares, and merges the busiest commands and clients; its state is that of its hottest key. A
-// template of a single key is that key. O(keys x (name + log keys)).
+// shares, and merges the busiest commands and clients; its state is that of its hottest key. If the
+// view counts templates, the rates are of all accesses instead, and there are templates without a
+// listed key; a filter keeps those that match it themselves or have a listed key that does. A
+// template of a single key is that key, unless it is counted and has a star. O(keys x (name + log
+// keys)).
 TopRows rows_of(const HotkeysView& view, const RowChoices& choices);
 
 }  // namespace heatsink::app

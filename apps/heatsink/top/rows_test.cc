@@ -98,6 +98,47 @@ TEST(TopRows, ATemplateOfBytesIsShownEscaped) {
               ElementsAre("a\\x00:*"));
 }
 
+HotkeysView counted_carts() {
+  HotkeysView view = carts();
+  const auto counted = [](const std::string& name, double rate) {
+    KeyView each;
+    each.name = each.raw_name = name;
+    each.dimension = "requests";
+    each.rate = each.rate_low = each.rate_high = each.reads_rate = rate;
+    return each;
+  };
+  view.templates = TemplatesView{{counted("user:*:cart", 14'000), counted("motd", 4500),
+                                  counted("session:*", 900), counted("user:*:profile", 3100)},
+                                 0,
+                                 12};
+  return view;
+}
+
+TEST(TopRows, CountedTemplatesHaveAllAccesses) {
+  const HotkeysView view = counted_carts();
+  const TopRows rows = rows_of(view, {.order = {}, .filter = {}, .templates = true});
+  EXPECT_THAT(names(rows), ElementsAre("user:*:cart", "motd", "user:*:profile", "session:*"));
+  EXPECT_EQ(rows.rows[0].keys, 2U);
+  EXPECT_TRUE(rows.rows[0].is_counted);
+  EXPECT_DOUBLE_EQ(rows.rows[0].key->rate, 14'000) << "not the 5000 of its listed keys";
+  EXPECT_EQ(rows.rows[0].key->verdict, "hot");
+  EXPECT_FALSE(rows.rows[1].is_template) << "a name without a star is the key itself";
+  EXPECT_EQ(rows.rows[2].keys, 1U);
+  EXPECT_EQ(rows.rows[3].keys, 0U);
+  EXPECT_TRUE(rows.rows[3].is_template);
+  EXPECT_EQ(rows.rows[3].key->verdict, "");
+}
+
+TEST(TopRows, AFilterKeepsCountedTemplatesThatMatch) {
+  const HotkeysView view = counted_carts();
+  const auto shown = [&](std::string_view filter) {
+    return names(
+        rows_of(view, {.order = {}, .filter = parse_filter(filter).value(), .templates = true}));
+  };
+  EXPECT_THAT(shown("session"), ElementsAre("session:*"));
+  EXPECT_THAT(shown("verdict=warm"), ElementsAre("user:*:cart")) << "one of its keys is warm";
+}
+
 TEST(TopRows, TalliesOfATemplateAreBounded) {
   HotkeysView view = carts();
   view.keys[0].clients.clear();

@@ -225,12 +225,30 @@ void draw_nothing_passes(Screen& screen, const TopModel& model) {
                          model.view->keys.size()));
 }
 
+bool has_rest(const TopModel& model) {
+  const RowChoices& choices = model.choices.rows;
+  return choices.templates && !choices.group && model.view && model.view->templates;
+}
+
+// The last line of the templates: the accesses that none of them has.
+void draw_rest(Screen& screen, const TopModel& model, int row) {
+  const TemplatesView& templates = *model.view->templates;
+  const double all = model.view->node.requests_rate;
+  const std::string share =
+      all > 0 ? fmt::format(" ({} of all)", tui::percent_text(templates.rest_high / all)) : "";
+  screen.put(0, row,
+             fmt::format("in no listed template: {} to {}{}", rate_text(templates.rest_low),
+                         rate_text(templates.rest_high), share),
+             kDim);
+}
+
 void draw_table(Screen& screen, const TopModel& model, int last_row, bool with_cursor) {
   const TopRows rows = model.rows();
   if (model.view->sources.empty()) draw_rates(screen, model.view->node);
   draw_curves(screen, model);
   if (!model.view->sources.empty()) draw_sources(screen, *model.view);
   draw_section(screen, model, rows);
+  if (has_rest(model)) draw_rest(screen, model, --last_row);
   if (rows.rows.empty()) return draw_nothing_passes(screen, model);
   const tui::Area area{0, kHeaderRows, {screen.size().width, last_row - kHeaderRows}};
   draw_keys(screen, area, model, rows, with_cursor);
@@ -283,7 +301,8 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
 
 std::string frame_text(const TopModel& model, TimePoint now) {
   constexpr int kWidth = 120;
-  const int height = kHeaderRows + 2 + static_cast<int>(model.rows().rows.size());
+  const int height =
+      kHeaderRows + 2 + static_cast<int>(model.rows().rows.size()) + (has_rest(model) ? 1 : 0);
   std::string text = picture(model, {kWidth, height}, now, false).text();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;

@@ -275,6 +275,30 @@ TEST(TopScreen, KeysPressedShow) {
   EXPECT_THAT(help, Not(HasSubstr("counter:visits")));
 }
 
+TEST(TopScreen, CountedTemplatesAndTheRest) {
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  KeyView user;
+  user.name = user.raw_name = "user:*:profile";
+  user.dimension = "requests";
+  user.rate = user.rate_low = user.rate_high = user.reads_rate = 14'000;
+  user.share = 0.332;
+  answer.templates = TemplatesView{{user}, 150, 421.1};
+  model.answered(answer);
+  const auto shown = [&] { return draw_top(model, {80, 24}, kNow).text(); };
+  EXPECT_THAT(shown(), Not(HasSubstr("in no listed template")));
+  model.choices.rows.templates = true;
+  EXPECT_THAT(shown(), HasSubstr("user:*:profile"));
+  EXPECT_THAT(shown(), HasSubstr("14.0k"));
+  EXPECT_THAT(shown(),
+              HasSubstr("\nin no listed template: 150/s to 421/s (1.0 % of all)\n q quit"));
+  const std::string frame = frame_text(model, kNow);
+  for (const TopRow& row : model.rows().rows)
+    EXPECT_THAT(frame, HasSubstr(row.key->name)) << "the last line takes no row's place";
+  model.choices.rows.group = id_of(user);
+  EXPECT_THAT(shown(), Not(HasSubstr("in no listed template")));
+}
+
 TEST(TopScreen, BytesSaySoAndTheRuleIsNamed) {
   TopModel model("127.0.0.1:6390", seconds(1));
   HotkeysView answer = sample_answer();

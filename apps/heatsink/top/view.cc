@@ -238,6 +238,40 @@ void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>&
   }
 }
 
+KeyView read_template(Members members, std::optional<Error>& error) {
+  KeyView out;
+  read_name(members, out, error);
+  out.dimension = "requests";
+  members.read("db", out.db);
+  members.read("rate", out.rate);
+  members.read("rate_low", out.rate_low);
+  members.read("rate_high", out.rate_high);
+  members.read("share", out.share);
+  members.read("reads_rate", out.reads_rate);
+  members.read("writes_rate", out.writes_rate);
+  members.read("hits_rate", out.hits_rate);
+  set_hits(out);
+  return out;
+}
+
+// Older nodes lack them.
+void read_templates(Members members, HotkeysView& view, std::optional<Error>& error) {
+  if (!members.has("templates")) return;
+  const auto* object = members.find("templates", "an object", json::kind::object);
+  if (object == nullptr) return;
+  Members templates(object->get_object(), error);
+  TemplatesView& out = view.templates.emplace();
+  templates.read("rest_rate_low", out.rest_low);
+  templates.read("rest_rate_high", out.rest_high);
+  const auto* list = templates.find("list", "an array", json::kind::array);
+  if (list == nullptr) return;
+  for (const json::value& each : list->get_array()) {
+    if (!each.is_object()) error = not_hotkeys("\"templates\" must hold objects");
+    if (error || out.list.size() == kTemplatesShownMax) return;
+    out.list.push_back(read_template(Members(each.get_object(), error), error));
+  }
+}
+
 SourceView read_source(Members members) {
   SourceView source;
   members.read("name", source.name);
@@ -329,6 +363,11 @@ void set_rates(KeyView& key, const AccessCounts& counts) {
   key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * counts.bytes / all;
 }
 
+void set_hits(KeyView& pattern) {
+  pattern.misses_rate = std::max(pattern.reads_rate - pattern.hits_rate, 0.0);
+  pattern.hit_ratio = pattern.reads_rate > 0 ? pattern.hits_rate / pattern.reads_rate : 0;
+}
+
 void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;
   node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
@@ -338,6 +377,9 @@ void forget_hits(HotkeysView& view) {
     // sources that see bytes see some for each key
     if (key.bytes_rate == 0) key.bytes_rate = kUnknown;
   }
+  if (!view.templates) return;
+  for (KeyView& each : view.templates->list)
+    each.hits_rate = each.hit_ratio = each.misses_rate = kUnknown;
 }
 
 Result<HotkeysView> parse_hotkeys(std::string_view text) {
@@ -360,6 +402,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   if (const json::value* copies = document->get_object().if_contains("copies");
       copies != nullptr && copies->is_object())
     view.copies = read_copies(copies->get_object(), error);
+  read_templates(members, view, error);
   read_sources(document->get_object(), view, error);
   if (error) return *error;
   return view;

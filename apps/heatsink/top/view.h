@@ -92,6 +92,12 @@ struct NodeView {
   std::string trouble{};         // why it is not up; or ""
 };
 
+// All accesses by the template of their key, tracked keys or not.
+struct TemplatesView {
+  std::vector<KeyView> list;                         // names are patterns; only counts are set
+  double rest_low = kUnknown, rest_high = kUnknown;  // rate of the accesses in no listed template
+};
+
 // One of a cluster's slots.
 struct SlotView {
   std::uint16_t slot = 0;
@@ -139,9 +145,10 @@ struct HotkeysView {
   std::vector<NodeView> nodes;  // if there are several; empty: `node` is the only one
   std::vector<SlotView> slots;  // the source's counts by slot; empty: calculate them from the keys
   std::vector<KeyView> keys;    // busiest first
-  std::optional<CopiesView> copies;      // of a proxy that chooses which keys get copies
-  std::vector<SourceView> sources;       // the first one gave the rows; empty: a proxy did
-  std::vector<std::string> cross_check;  // contradictions between several sources
+  std::optional<CopiesView> copies;          // of a proxy that chooses which keys get copies
+  std::optional<TemplatesView> templates{};  // nothing: the source does not count them
+  std::vector<SourceView> sources;           // the first one gave the rows; empty: a proxy did
+  std::vector<std::string> cross_check;      // contradictions between several sources
 
   // The observation has only begun and has no data: rates and verdicts have no meaning yet.
   bool only_begins() const {
@@ -158,6 +165,8 @@ struct AccessCounts {
 // cover the part of the window in which the key was tracked, so only their proportions are
 // comparable with a rate of accesses. If something else is counted, they are all that is known.
 void set_rates(KeyView& key, const AccessCounts& counts);
+// Sets the misses and the hit ratio of a template, which follow from its other rates.
+void set_hits(KeyView& pattern);
 // An observed server has no proxy: its hits are unknown, which differs from none.
 void forget_hits(HotkeysView& view);
 
@@ -167,6 +176,7 @@ void forget_hits(HotkeysView& view);
 inline constexpr std::size_t kAnswerBytesMax = 16U << 20U;
 inline constexpr std::size_t kAnswerDepthMax = 16;
 inline constexpr std::size_t kKeysShownMax = 100'000;
+inline constexpr std::size_t kTemplatesShownMax = 1000;
 inline constexpr std::size_t kTalliesShownMax = 8;
 inline constexpr std::size_t kSourcesShownMax = 8;
 inline constexpr std::size_t kDifferencesShownMax = 100;

@@ -185,6 +185,40 @@ TEST(TopView, WhateverElseAnswersIsAnErrorThatNamesTheMember) {
   EXPECT_THAT(why(with(answer(), "\"keys\": [", "\"keys\": 3, \"more\": [")), HasSubstr("keys"));
 }
 
+constexpr std::string_view kTemplates = R"("templates": {"rest_rate_low": 5, "rest_rate_high": 8,
+  "list": [{"name": "user:*", "name_base64": "dXNlcjoq", "name_truncated": false, "db": 3,
+  "rate": 14000, "rate_low": 13990, "rate_high": 14010, "share": 0.25, "reads_rate": 12000,
+  "writes_rate": 2000, "hits_rate": 9000}]})";
+
+std::string with_templates(std::string_view templates) {
+  return with(answer(), R"("keys")", std::string(templates) + R"(, "keys")");
+}
+
+TEST(TopView, TemplatesHaveTheirCounts) {
+  const auto view = parse_hotkeys(with_templates(kTemplates));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  ASSERT_TRUE(view->templates);
+  EXPECT_DOUBLE_EQ(view->templates->rest_low, 5);
+  EXPECT_DOUBLE_EQ(view->templates->rest_high, 8);
+  ASSERT_EQ(view->templates->list.size(), 1U);
+  const KeyView& user = view->templates->list[0];
+  EXPECT_EQ(user.raw_name, "user:*");
+  EXPECT_EQ(user.db, 3U);
+  EXPECT_DOUBLE_EQ(user.rate, 14'000);
+  EXPECT_DOUBLE_EQ(user.misses_rate, 3000);
+  EXPECT_DOUBLE_EQ(user.hit_ratio, 0.75);
+}
+
+TEST(TopView, TemplatesMayBeMissingButNotWrong) {
+  EXPECT_FALSE(parse_hotkeys(answer())->templates);
+  EXPECT_FALSE(parse_hotkeys(with_templates(R"("templates": null)"))->templates);
+  for (const char* wrong :
+       {R"("templates": 3)", R"("templates": {})",
+        R"("templates": {"rest_rate_low": 0, "rest_rate_high": 0, "list": [3]})",
+        R"("templates": {"rest_rate_low": 0, "rest_rate_high": 0, "list": [{}]})"})
+    EXPECT_FALSE(parse_hotkeys(with_templates(wrong)).ok()) << wrong;
+}
+
 TEST(TopView, HugeNumbersAndDepthsAreHeld) {
   EXPECT_GT(
       parse_hotkeys(with(answer(), "\"age_seconds\": 41.5", "\"age_seconds\": 1e300"))->keys[0].age,

@@ -80,7 +80,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       is_counting_(options.detection_enabled),
       clock_(runtime),
       shards_(recorder_options(options, seed_, rules_), shards_of(options)),
-      hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
+      kept_({.missing = static_cast<std::size_t>(options.maximum_nil),
             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       load_group_(static_cast<std::size_t>(options.maximum_waiters), runtime),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
@@ -125,7 +125,7 @@ void Core::close() {
   for (const auto& thread : threads_) thread->join();
   threads_.clear();
   page_.reset();
-  for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
+  for (const std::string& key : kept_.keys()) kept_.remove(hash(key));
   cache::collect_retired();
 }
 
@@ -190,7 +190,7 @@ bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& s
                               TimePoint since) {
   const TimePoint now = this->now();
   const TimePoint served_until = this->served_until();  // before the copy, as in a hit
-  SharedCachedValue cached = hot_.copy(hash);
+  SharedCachedValue cached = kept_.copy(hash);
   if (cached == nullptr || cached->loaded_at < since) return false;
   const TimePoint ends = std::min(cached->expires_at, served_until);
   if (now >= ends) return false;
@@ -241,7 +241,7 @@ SharedCachedValue Core::lead_load(KeyHash hash, const std::shared_ptr<SharedLoad
 // Null: no copy is young enough.
 SharedCachedValue Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
-  SharedCachedValue old = hot_.copy(hash);
+  SharedCachedValue old = kept_.copy(hash);
   const bool may = old != nullptr && now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
@@ -256,10 +256,10 @@ Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCached
   const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
                             watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept =
-      is_unchanged && options_.cache_enabled && !is_closed_ && hot_.put(hash, cached);
+      is_unchanged && options_.cache_enabled && !is_closed_ && kept_.put(hash, cached);
   if (server_ != nullptr) {
     fences_.raise(name, now());
-    if (!is_kept) hot_.drop(hash);
+    if (!is_kept) kept_.drop(hash);
   }
   return {is_unchanged, is_kept};
 }
@@ -282,7 +282,7 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   // last.
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
-  if (server_ != nullptr) hot_.drop(hash);  // others may see the write before it has ended
+  if (server_ != nullptr) kept_.drop(hash);  // others may see the write before it has ended
   return {hash, is_alone ? now() : TimePoint::min()};
 }
 
@@ -297,25 +297,25 @@ void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
   // again.
   if (server_ != nullptr || cached == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
-    hot_.drop(write.hash);
+    kept_.drop(write.hash);
     return;
   }
   set_times(*cached, now, now);
-  hot_.put(write.hash, std::move(cached));
+  kept_.put(write.hash, std::move(cached));
 }
 
 void Core::invalidate(KeyHash hash) {
   if (is_in_forked_child_) return;
   const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
-  hot_.drop(hash);
+  kept_.drop(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   if (is_in_forked_child_) return false;
   const std::lock_guard lock(state_mutex_);
-  if (!hot_.has(hash)) {
-    if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
+  if (!kept_.has(hash)) {
+    if (kept_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
     make_hot(key, hash);
   }
   TimePoint& warmed = warmed_[hash.value];
@@ -327,7 +327,7 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
 // bring back an older value.
 void Core::make_hot(std::string_view key, KeyHash hash) {
   if (server_ != nullptr) fences_.raise(name_of(hash), now());
-  hot_.add(key, hash);
+  kept_.add(key, hash);
 }
 
 // ---- the keeper
@@ -413,7 +413,7 @@ void Core::cool_down(TimePoint now) {
 }
 
 void Core::forget(KeyHash hash) {
-  hot_.remove(hash);
+  kept_.remove(hash);
   const std::lock_guard lock(schedule_mutex_);
   schedule_.forget(hash);
 }

@@ -24,7 +24,7 @@
 #include "heatsink/client/counts_window.h"
 #include "heatsink/client/engine.h"
 #include "heatsink/client/hit_clock.h"
-#include "heatsink/client/hot_keys.h"
+#include "heatsink/client/kept_keys.h"
 #include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
@@ -68,8 +68,8 @@ class Core final : private ServerListener {
     return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
   }
   // The copy is valid while the caller's cache::Pin lives.
-  HotKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
-    return hot_.find(hash, key);
+  KeptKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
+    return kept_.find(hash, key);
   }
   void record(const detect::Access& access, TimePoint now) noexcept {
     if (is_counting_.load(std::memory_order_relaxed) && shards_.record(access, now)) [[unlikely]]
@@ -109,7 +109,7 @@ class Core final : private ServerListener {
 
   bool is_in_forked_child() const { return is_in_forked_child_; }
 
-  bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && hot_.has(hash); }
+  bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && kept_.has(hash); }
   // Makes the key hot until then, whatever its traffic. False: cache.maximum-size keys are hot, or
   // this is a forked child.
   bool warm(std::string_view key, KeyHash hash, TimePoint until);
@@ -197,7 +197,7 @@ class Core final : private ServerListener {
   std::atomic<bool> is_counting_;
   HitClock clock_;
   AccessShards shards_;
-  HotKeys hot_;
+  KeptKeys kept_;
   cache::Fences fences_;
   LoadGroup load_group_;
   Counters counters_;

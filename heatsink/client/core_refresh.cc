@@ -73,7 +73,7 @@ void Core::refresh_failed(KeyHash hash) {
   if (!is_dropped) return;
   count(counters_.refresh_drops);
   // With stale-while-error the old copy may still serve readers when their loads fail.
-  if (options_.stale_while_error == Nanos(0)) hot_.drop(hash);
+  if (options_.stale_while_error == Nanos(0)) kept_.drop(hash);
 }
 
 }  // namespace heatsink::client

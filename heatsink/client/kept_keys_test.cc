@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/hot_keys.h"
+#include "heatsink/client/kept_keys.h"
 
 #include <gtest/gtest.h>
 
@@ -13,22 +13,22 @@
 namespace heatsink::client {
 namespace {
 
-constexpr HotKeys::Limits kRoomy{.missing = 10, .bytes = SIZE_MAX};
+constexpr KeptKeys::Limits kRoomy{.missing = 10, .bytes = SIZE_MAX};
 
 KeyHash hash_of(std::uint64_t n) { return KeyHash{n}; }
 
 SharedCachedValue value(int n) { return std::make_shared<CachedValueOf<int>>(n); }
 SharedCachedValue nothing() { return std::make_shared<MissingValue>(); }
 
-int shown(const HotKeys& keys, std::uint64_t hash, const std::string& key) {
+int shown(const KeptKeys& keys, std::uint64_t hash, const std::string& key) {
   const cache::Pin pin;
   const CachedValue* const cached = keys.find(hash_of(hash), key).cached;
   if (cached == nullptr) return -1;
   return cached->missing ? 0 : static_cast<const CachedValueOf<int>*>(cached)->value;
 }
 
-TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
-  HotKeys keys(kRoomy);
+TEST(KeptKeys, FindsWhatWasAddedUnderItsNameOnly) {
+  KeptKeys keys(kRoomy);
   const cache::Pin pin;
   EXPECT_FALSE(keys.find(hash_of(1), "a").is_hot);
   EXPECT_TRUE(keys.add("a", hash_of(1)));
@@ -38,7 +38,7 @@ TEST(HotKeys, FindsWhatWasAddedUnderItsNameOnly) {
   EXPECT_FALSE(keys.find(hash_of(2), "a").is_hot);
 }
 
-TEST(HotKeys, TellsNamesApartThatDifferInAnyByte) {
+TEST(KeptKeys, TellsNamesApartThatDifferInAnyByte) {
   for (std::size_t size = 0; size < 40; ++size) {
     const std::string name(size, 'x');
     EXPECT_TRUE(is_same_name(name, std::string(size, 'x')));
@@ -51,8 +51,8 @@ TEST(HotKeys, TellsNamesApartThatDifferInAnyByte) {
   }
 }
 
-TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
-  HotKeys keys(kRoomy);
+TEST(KeptKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
+  KeptKeys keys(kRoomy);
   for (std::uint64_t i = 0; i < 500; ++i)
     ASSERT_TRUE(keys.add("key" + std::to_string(i), hash_of(i << 32 | 7)));
   const cache::Pin pin;
@@ -62,8 +62,8 @@ TEST(HotKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
 }
 
 // Compared with a map, including colliding hashes and keys that return.
-TEST(HotKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
-  HotKeys keys(kRoomy);
+TEST(KeptKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
+  KeptKeys keys(kRoomy);
   std::map<std::uint64_t, int> model;  // -1: no copy
   std::mt19937_64 random(1);
   for (int step = 0; step < 20'000; ++step) {
@@ -88,8 +88,8 @@ TEST(HotKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
   EXPECT_EQ(keys.size(), model.size());
 }
 
-TEST(HotKeys, OnlyAHotKeyHasACopy) {
-  HotKeys keys(kRoomy);
+TEST(KeptKeys, OnlyAHotKeyHasACopy) {
+  KeptKeys keys(kRoomy);
   EXPECT_FALSE(keys.put(hash_of(1), value(5)));
   keys.add("a", hash_of(1));
   EXPECT_EQ(shown(keys, 1, "a"), -1);
@@ -103,8 +103,8 @@ TEST(HotKeys, OnlyAHotKeyHasACopy) {
   EXPECT_EQ(keys.held().copies, 0U);
 }
 
-TEST(HotKeys, ADemotedKeyTakesItsCopyWithIt) {
-  HotKeys keys(kRoomy);
+TEST(KeptKeys, ADemotedKeyTakesItsCopyWithIt) {
+  KeptKeys keys(kRoomy);
   keys.add("a", hash_of(1));
   keys.put(hash_of(1), value(5));
   EXPECT_TRUE(keys.remove(hash_of(1)));
@@ -115,8 +115,8 @@ TEST(HotKeys, ADemotedKeyTakesItsCopyWithIt) {
   EXPECT_EQ(shown(keys, 1, "a"), -1);
 }
 
-TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
-  HotKeys keys({.missing = 1, .bytes = SIZE_MAX});
+TEST(KeptKeys, MissingOnesHaveAQuotaOfTheirOwn) {
+  KeptKeys keys({.missing = 1, .bytes = SIZE_MAX});
   keys.add("a", hash_of(1));
   keys.add("b", hash_of(2));
   EXPECT_TRUE(keys.put(hash_of(1), nothing()));
@@ -128,12 +128,12 @@ TEST(HotKeys, MissingOnesHaveAQuotaOfTheirOwn) {
   EXPECT_TRUE(keys.put(hash_of(2), nothing()));
 }
 
-TEST(HotKeys, CopiesHaveALimitInBytes) {
+TEST(KeptKeys, CopiesHaveALimitInBytes) {
   const auto text = [](std::size_t size) {
     return std::make_shared<CachedValueOf<std::string>>(std::string(size, 'x'));
   };
   const std::size_t empty = text(0)->bytes;
-  HotKeys keys({.missing = 10, .bytes = 2 * (empty + 1) + 1000});
+  KeptKeys keys({.missing = 10, .bytes = 2 * (empty + 1) + 1000});
   keys.add("a", hash_of(1));
   keys.add("b", hash_of(2));
   EXPECT_TRUE(keys.put(hash_of(1), text(600)));
@@ -149,8 +149,8 @@ TEST(HotKeys, CopiesHaveALimitInBytes) {
   EXPECT_TRUE(keys.put(hash_of(1), text(1001)));
 }
 
-TEST(HotKeys, WhatIsPinnedStaysAsItWas) {
-  auto keys = std::make_unique<HotKeys>(kRoomy);
+TEST(KeptKeys, WhatIsPinnedStaysAsItWas) {
+  auto keys = std::make_unique<KeptKeys>(kRoomy);
   keys->add("a", hash_of(1));
   keys->put(hash_of(1), value(5));
   const cache::Pin pin;

@@ -33,12 +33,12 @@ inline bool is_same_name(std::string_view a, std::string_view b) noexcept {
   return word(a.data() + a.size() - 8) == word(b.data() + b.size() - 8);
 }
 
-// A hot key. Readers use has_name(), which needs one cache line. The lock of HotKeys guards the
+// A hot key. Readers use has_name(), which needs one cache line. The lock of KeptKeys guards the
 // rest.
-class alignas(64) HotKey {
+class alignas(64) KeptKey {
  public:
-  HotKey(std::string_view key, KeyHash hash);
-  HotKey() noexcept : size_(SIZE_MAX), hash_{} {}  // matches no name
+  KeptKey(std::string_view key, KeyHash hash);
+  KeptKey() noexcept : size_(SIZE_MAX), hash_{} {}  // matches no name
 
   const std::string& key() const { return key_; }
   KeyHash hash() const { return hash_; }
@@ -48,7 +48,7 @@ class alignas(64) HotKey {
   }
 
  private:
-  friend class HotKeys;
+  friend class KeptKeys;
   const std::size_t size_;
   char start_[48] = {};  // the whole name, if it is short enough
   const std::string key_;
@@ -60,15 +60,15 @@ class alignas(64) HotKey {
 // A thread that holds a cache::Pin may call find(). Any thread may call the other functions; they
 // take one lock and constant time, except keys(). A look-up is one probe of a table that also
 // points to the copy, so the processor fetches the name's and the copy's cache lines in parallel.
-class HotKeys {
+class KeptKeys {
  public:
   struct Limits {
     std::size_t missing;  // number of copies of missing keys
     std::size_t bytes;    // of all copies, with their names
   };
-  explicit HotKeys(const Limits& limits) : limits_(limits) { publish(); }
-  ~HotKeys();  // REQUIRES no readers; pinned objects live on
-  HotKeys(const HotKeys&) = delete;
+  explicit KeptKeys(const Limits& limits) : limits_(limits) { publish(); }
+  ~KeptKeys();  // REQUIRES no readers; pinned objects live on
+  KeptKeys(const KeptKeys&) = delete;
 
   struct Found {
     bool is_hot = false;
@@ -78,7 +78,7 @@ class HotKeys {
     const Index& index = *index_.load();
     for (std::size_t at = hash.value & index.mask;; at = (at + 1) & index.mask) {
       const IndexSlot& slot = index.slots[at];
-      const HotKey* const hot = slot.key.load(std::memory_order_acquire);
+      const KeptKey* const hot = slot.key.load(std::memory_order_acquire);
       if (hot == nullptr) return {};
       if (slot.hash == hash.value && hot->has_name(key)) return {true, slot.cached.load()};
     }
@@ -112,7 +112,7 @@ class HotKeys {
   // is rebuilt.
   struct alignas(32) IndexSlot {
     std::uint64_t hash = 0;
-    std::atomic<const HotKey*> key{nullptr};
+    std::atomic<const KeptKey*> key{nullptr};
     std::atomic<const CachedValue*> cached{nullptr};
   };
   struct Index {
@@ -128,15 +128,15 @@ class HotKeys {
 
   // REQUIRES mutex_, except in the constructor.
   void publish();
-  static void take_slot(Index& index, HotKey& key);
-  bool has_room(const HotKey& key, const CachedValue& cached) const;
-  void replace(HotKey& key, SharedCachedValue cached);
+  static void take_slot(Index& index, KeptKey& key);
+  bool has_room(const KeptKey& key, const CachedValue& cached) const;
+  void replace(KeptKey& key, SharedCachedValue cached);
 
   const Limits limits_;
-  const HotKey removed_key_;
+  const KeptKey removed_key_;
   std::atomic<Index*> index_{nullptr};
   mutable std::mutex mutex_;
-  std::unordered_map<KeyHash, std::unique_ptr<HotKey>, HashOfHash> keys_;
+  std::unordered_map<KeyHash, std::unique_ptr<KeptKey>, HashOfHash> keys_;
   Held held_;
 };
 

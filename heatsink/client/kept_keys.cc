@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/hot_keys.h"
+#include "heatsink/client/kept_keys.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,7 +24,7 @@ std::size_t slots_for(std::size_t keys) {
 }
 
 // What one copy adds to the totals; null: nothing.
-HotKeys::Held held_by(const HotKey& key, const CachedValue* cached) {
+KeptKeys::Held held_by(const KeptKey& key, const CachedValue* cached) {
   if (cached == nullptr) return {};
   return {.copies = 1,
           .missing = cached->missing ? std::size_t{1} : 0,
@@ -33,20 +33,20 @@ HotKeys::Held held_by(const HotKey& key, const CachedValue* cached) {
 
 }  // namespace
 
-HotKey::HotKey(std::string_view key, KeyHash hash) : size_(key.size()), key_(key), hash_(hash) {
+KeptKey::KeptKey(std::string_view key, KeyHash hash) : size_(key.size()), key_(key), hash_(hash) {
   if (size_ <= sizeof(start_)) std::copy(key.begin(), key.end(), start_);
 }
 
-HotKeys::~HotKeys() {
+KeptKeys::~KeptKeys() {
   for (auto& [hash, key] : keys_) retire(std::move(key));
   retire(std::unique_ptr<Index>(index_.load()));
 }
 
-bool HotKeys::add(std::string_view key, KeyHash hash) {
+bool KeptKeys::add(std::string_view key, KeyHash hash) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = keys_.try_emplace(hash);
   if (!is_new) return false;
-  at->second = std::make_unique<HotKey>(key, hash);
+  at->second = std::make_unique<KeptKey>(key, hash);
   Index& index = *index_.load();
   // Removed keys keep their slots until the table is rebuilt, so they count here.
   if (slots_for(index.taken + 1) > index.mask + 1)
@@ -56,11 +56,11 @@ bool HotKeys::add(std::string_view key, KeyHash hash) {
   return true;
 }
 
-bool HotKeys::remove(KeyHash hash) {
+bool KeptKeys::remove(KeyHash hash) {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   if (at == keys_.end()) return false;
-  std::unique_ptr<HotKey> gone = std::move(at->second);
+  std::unique_ptr<KeptKey> gone = std::move(at->second);
   keys_.erase(at);
   // The value goes first: a reader that still sees the key finds no copy.
   replace(*gone, nullptr);
@@ -69,21 +69,21 @@ bool HotKeys::remove(KeyHash hash) {
   return true;
 }
 
-std::size_t HotKeys::size() const {
+std::size_t KeptKeys::size() const {
   const std::lock_guard lock(mutex_);
   return keys_.size();
 }
 
-HotKeys::Held HotKeys::held() const {
+KeptKeys::Held KeptKeys::held() const {
   const std::lock_guard lock(mutex_);
   return held_;
 }
 
-bool HotKeys::put(KeyHash hash, SharedCachedValue cached) {
+bool KeptKeys::put(KeyHash hash, SharedCachedValue cached) {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   if (at == keys_.end()) return false;
-  HotKey& key = *at->second;
+  KeptKey& key = *at->second;
   if (!has_room(key, *cached)) {
     ++held_.no_room;
     replace(key, nullptr);  // the old value is no longer true
@@ -93,36 +93,36 @@ bool HotKeys::put(KeyHash hash, SharedCachedValue cached) {
   return true;
 }
 
-bool HotKeys::has_room(const HotKey& key, const CachedValue& cached) const {
+bool KeptKeys::has_room(const KeptKey& key, const CachedValue& cached) const {
   const Held before = held_by(key, key.owner_.get()), after = held_by(key, &cached);
   return (!cached.missing || held_.missing - before.missing < limits_.missing) &&
          held_.bytes - before.bytes + after.bytes <= limits_.bytes;
 }
 
-void HotKeys::drop(KeyHash hash) {
+void KeptKeys::drop(KeyHash hash) {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   if (at != keys_.end()) replace(*at->second, nullptr);
 }
 
-SharedCachedValue HotKeys::copy(KeyHash hash) const {
+SharedCachedValue KeptKeys::copy(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   return at == keys_.end() ? nullptr : at->second->owner_;
 }
 
-std::string HotKeys::name(KeyHash hash) const {
+std::string KeptKeys::name(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
   return at == keys_.end() ? std::string() : std::string(at->second->key());
 }
 
-bool HotKeys::has(KeyHash hash) const {
+bool KeptKeys::has(KeyHash hash) const {
   const std::lock_guard lock(mutex_);
   return keys_.contains(hash);
 }
 
-std::vector<std::string> HotKeys::keys() const {
+std::vector<std::string> KeptKeys::keys() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   names.reserve(keys_.size());
@@ -133,14 +133,14 @@ std::vector<std::string> HotKeys::keys() const {
 // Leaves room for a quarter more keys, so that the next rebuild comes only after that many changes.
 // A reader that still uses the old index sees the copies of this moment, which is when its look-up
 // counts.
-void HotKeys::publish() {
+void KeptKeys::publish() {
   auto next = std::make_unique<Index>(slots_for(keys_.size() + keys_.size() / 4));
   for (const auto& [hash, key] : keys_) take_slot(*next, *key);
   std::unique_ptr<Index> old(index_.exchange(next.release()));
   if (old != nullptr) retire(std::move(old));
 }
 
-void HotKeys::take_slot(Index& index, HotKey& key) {
+void KeptKeys::take_slot(Index& index, KeptKey& key) {
   std::size_t at = key.hash().value & index.mask;
   while (index.slots[at].key.load() != nullptr) at = (at + 1) & index.mask;
   IndexSlot& slot = index.slots[at];
@@ -151,7 +151,7 @@ void HotKeys::take_slot(Index& index, HotKey& key) {
   ++index.taken;
 }
 
-void HotKeys::replace(HotKey& key, SharedCachedValue cached) {
+void KeptKeys::replace(KeptKey& key, SharedCachedValue cached) {
   const Held before = held_by(key, key.owner_.get()), after = held_by(key, cached.get());
   held_.copies += after.copies - before.copies;
   held_.missing += after.missing - before.missing;

@@ -138,6 +138,9 @@ class Client {
   void invalidate(std::string_view key) const { engine_.invalidate(key); }
 
   bool is_hot(std::string_view key) const { return engine_.is_hot(key); }
+  // True if load() shares the load of this key and keeps its value: the key is hot, or its reads
+  // have earned it a copy.
+  bool is_kept(std::string_view key) const { return engine_.is_kept(key); }
   // Counts an access that does not go through this Client.
   void record(std::string_view key) const noexcept { engine_.record(key); }
 

@@ -45,7 +45,7 @@ void Core::on_changed(std::string_view key) {
   const KeyHash name = hash(key);
   const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(name), now());
-  kept_.drop(name);
+  key_changed(name);
 }
 
 void Core::on_all_changed() {
@@ -53,7 +53,7 @@ void Core::on_all_changed() {
   const std::lock_guard lock(keep_mutex_);
   // Stands for a fence of every name: keep() refuses all loads tracked earlier.
   all_changed_at_ = now();
-  for (const std::string& key : kept_.keys()) kept_.drop(hash(key));
+  kept_.drop_all();
 }
 
 void Core::on_proven(TimePoint until) {

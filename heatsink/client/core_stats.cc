@@ -93,7 +93,7 @@ Stats Core::stats() const {
     stats.in_window = counts_.within();
   }
   const KeptKeys::Held held = kept_.held();
-  stats.hot_keys = kept_.size();
+  stats.hot_keys = held.hot;
   stats.copies = held.copies;
   stats.copies_bytes = held.bytes;
   if (server_ == nullptr) return stats;

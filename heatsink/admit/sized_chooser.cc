@@ -14,7 +14,7 @@ constexpr std::size_t kPlayedMin = 256;
 }  // namespace
 
 SizedChooser::SizedChooser(const Options& options, AdmissionState& state)
-    : options_(options), state_(state) {
+    : options_(options), state_(state), room_(options.copies_max) {
   const std::size_t first = options.copies_at_first;
   make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.costs,
        options.first);
@@ -30,7 +30,7 @@ void SizedChooser::play(std::span<const SampledAccess> accesses, const Held& hel
       chooser_->read(access.key, now);
     }
   }
-  const bool has_room = held.copies < chooser_->copies();
+  const bool has_room = held.copies < room_;
   if (chooser_->choice() != published_ || has_room != published_with_room_) publish(has_room);
 }
 
@@ -43,12 +43,18 @@ void SizedChooser::tick(const Held& held, const Costs& costs, std::size_t useful
   chooser_->set_costs(costs);
   const bool is_full = held.evicted_for_bytes != evicted_for_bytes_;
   evicted_for_bytes_ = held.evicted_for_bytes;
-  const std::size_t wanted = std::max(held.copies, is_full ? kPlayedMin : useful);
-  const std::size_t fit = std::min(wanted, options_.copies_max);
-  const std::size_t now = chooser_->copies();
-  if (fit <= now * kResizeFactor && now <= fit * kResizeFactor) return;
-  make(fit, costs, chooser_->choice());
-  publish(held.copies < fit);
+  const std::size_t fit = std::max(held.copies, is_full ? kPlayedMin : room_);
+  follow(room_, std::min(fit, options_.copies_max));
+  std::size_t copies = chooser_->copies();
+  if (!follow(copies, std::min(room_, useful))) return;
+  make(copies, costs, chooser_->choice());
+  publish(held.copies < room_);
+}
+
+bool SizedChooser::follow(std::size_t& size, std::size_t wanted) {
+  if (wanted <= size * kResizeFactor && size <= wanted * kResizeFactor) return false;
+  size = wanted;
+  return true;
 }
 
 void SizedChooser::make(std::size_t copies, const Costs& costs, const Choice& first) {

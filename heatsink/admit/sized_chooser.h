@@ -38,20 +38,22 @@ class SizedChooser {
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life);
   // Call it about once per second: follows what the cache has room for. `useful`: more copies than
-  // this would never be read; a smaller cache has a larger sample of its keys played.
+  // this would not be read, so no more are played. Fewer copies mean a larger sample of the keys.
   void tick(const Held& held, const Costs& costs, std::size_t useful);
 
   const Choice& choice() const { return chooser_->choice(); }
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
   std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
-  std::size_t copies() const { return chooser_->copies(); }  // that fit, or are useful
+  std::size_t copies() const { return chooser_->copies(); }  // that are played
 
  private:
   void make(std::size_t copies, const Costs& costs, const Choice& first);
   void publish(bool has_room);
+  static bool follow(std::size_t& size, std::size_t wanted);  // true: it has changed
 
   const Options options_;
   AdmissionState& state_;
+  std::size_t room_;  // copies that fit
   std::unique_ptr<Chooser> chooser_;
   Choice published_;
   bool published_with_room_ = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/copies/copy_chooser.h"
 
+#include <cstdint>
+
 namespace heatsink::copies {
 
 CopyChooser::CopyChooser(const Options& options, admit::AdmissionState& state,
@@ -17,7 +19,7 @@ void CopyChooser::play(std::span<const admit::SampledAccess> accesses, TimePoint
 }
 
 void CopyChooser::tick() {
-  chooser_.tick(held(), costs_.costs(), chooser_.copies());
+  chooser_.tick(held(), costs_.costs(), SIZE_MAX);
   costs_.tick();
 }
 

@@ -125,6 +125,7 @@ static void test_misuse(void) {
   EXPECT(heatsink_del(client, KEY, NULL, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_update(client, KEY, NULL, 1) == HEATSINK_INVALID);
   EXPECT(heatsink_is_hot(NULL, KEY) == HEATSINK_INVALID);
+  EXPECT(heatsink_is_kept(NULL, KEY) == HEATSINK_INVALID);
   EXPECT(heatsink_warm(client, KEY, NULL, 1000) == HEATSINK_INVALID);
   EXPECT(heatsink_stats(client, NULL, sizeof(stats)) == HEATSINK_INVALID);
   EXPECT(heatsink_stats(client, &stats, 0) == HEATSINK_INVALID);

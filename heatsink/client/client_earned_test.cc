@@ -143,6 +143,23 @@ TEST(EarnedCopies, AreNotRefreshedInTheBackground) {
   EXPECT_EQ(stage.source.reads, 1);
 }
 
+// The refreshes need its loader, which a reader brings when the earned copy is due.
+TEST(EarnedCopies, AKeyThatBecomesHotIsRefreshedFromThenOn) {
+  ClientOptions options = eager();
+  options.admission = "pays";
+  options.refresh_enabled = true;
+  options.refresh_interval = Millis(10);
+  Stage stage(options);
+  stage.source.write("a", "1");
+  ASSERT_TRUE(stage.get_hot("a"));
+  stage.source.write("a", "2");
+  EXPECT_TRUE(eventually([&] { return stage.get("a") == "2"; }));
+  EXPECT_TRUE(eventually([&] {
+    stage.get("a");
+    return stage.client.stats().refreshes > 2;
+  }));
+}
+
 TEST(EarnedCopies, AKeyThatIsNoLongerHotKeepsItsCopy) {
   ClientOptions options = paying();
   options.tick = Millis(10);

@@ -409,7 +409,10 @@ std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, Ti
     count(is_hot ? counters_.promotions : counters_.demotions);
     const auto warmed = warmed_.find(key.hash.value);
     const bool is_warmed = warmed != warmed_.end() && warmed->second > now;
-    if (is_hot && !key.key_truncated) make_hot(key.key, key.hash);
+    if (is_hot && !key.key_truncated) {
+      make_hot(key.key, key.hash);
+      limit_earned(key.hash);
+    }
     if (!is_hot && !is_warmed) forget(key.hash);
     events.push_back({key.key, is_hot, change.verdict.reason});
   }

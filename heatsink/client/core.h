@@ -182,6 +182,8 @@ class Core final : private ServerListener {
   bool try_admit(std::string_view key, KeyHash hash, TimePoint now);
   void key_changed(KeyHash hash);
   void note_life(KeyHash hash, Nanos life);
+  void limit_earned(KeyHash hash);
+  void drop_due(TimePoint now);
   void tend_copies(TimePoint now);
   std::size_t useful_copies() const;
   void sweep(std::size_t keys, TimePoint now);
@@ -256,6 +258,11 @@ class Core final : private ServerListener {
   // The keeper's:
   std::optional<admit::SizedChooser> chooser_;  // empty: only hot keys are kept
   TimePoint tended_at_ = started_at_;
+  struct EarnedBefore {  // the copy of a key that has become hot since, and has no known loader
+    KeyHash hash;
+    TimePoint loaded_at, due;
+  };
+  std::vector<EarnedBefore> earned_before_;
   // Null: admin.listen is off, or another process has the port.
   std::unique_ptr<httpd::HttpServer> page_;
   std::mutex close_mutex_;

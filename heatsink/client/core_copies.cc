@@ -11,6 +11,7 @@ namespace {
 constexpr Nanos kTendPeriod = std::chrono::seconds(1);
 constexpr std::size_t kSweptMax = 4096;    // per kTendPeriod
 constexpr std::size_t kNoticedMax = 8192;  // per tick
+constexpr std::size_t kEarnedBeforeMax = 10'000;
 constexpr std::size_t kUsefulMin = 1024;
 constexpr double kUsefulMargin = 1.25;
 
@@ -71,7 +72,30 @@ void Core::note_life(KeyHash hash, Nanos life) {
 
 // ---- the keeper
 
+// A hot key is refreshed every refresh.interval. The loader of a copy that was earned before is not
+// known: it would keep too much alive for each key. So that copy ends when its refresh is due, and
+// the next reader brings its loader.
+void Core::limit_earned(KeyHash hash) {
+  if (!options_.refresh_enabled) return;
+  const SharedCachedValue cached = kept_.copy(hash);
+  if (cached == nullptr) return;
+  const TimePoint due = cached->loaded_at + schedule_.interval();
+  if (earned_before_.size() == kEarnedBeforeMax) return kept_.drop(hash);
+  earned_before_.push_back({hash, cached->loaded_at, due});
+}
+
+void Core::drop_due(TimePoint now) {
+  std::erase_if(earned_before_, [&](const EarnedBefore& each) {
+    if (each.due > now) return false;
+    const SharedCachedValue cached = kept_.copy(each.hash);
+    const bool is_the_same = cached != nullptr && cached->loaded_at == each.loaded_at;
+    if (is_the_same && kept_.is_hot(each.hash)) kept_.drop(each.hash);
+    return true;
+  });
+}
+
 void Core::tend_copies(TimePoint now) {
+  drop_due(now);
   if (!chooser_) return;
   std::vector<admit::SampledAccess> changed;
   std::vector<std::pair<KeyHash, Nanos>> lives;

@@ -210,7 +210,8 @@ static void test_counted_once(void) {
   source from = {"a value", NULL, 0, 0, 0};
   heatsink_options* options = heatsink_options_new();
   EXPECT(heatsink_options_yaml(
-             options, "detection: {hot-qps: 1000000, warm-qps: 1, window: 1m, tick: 10ms}") == 0);
+             options, "{detection: {hot-qps: 1000000, warm-qps: 1, window: 1m, tick: 10ms}, "
+             "cache: {admission: hot}}") == 0);
   heatsink_client* client = NULL;
   EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
   heatsink_options_free(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Core that lets keys earn a copy (docs/decisions/0040-the-library-earns-copies.md).
+// The part of a Core that lets keys earn a copy (docs/decisions/0036-the-library-earns-copies.md).
 #include <algorithm>
 #include <utility>
 

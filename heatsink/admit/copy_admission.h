@@ -49,7 +49,9 @@ struct SampledAccess {
 // One reader's: a thread's, or guarded by a lock.
 class CopyAdmission {
  public:
-  explicit CopyAdmission(AdmissionState& state) : state_(state), counter_(state.sightings()) {}
+  // `sampled_max`: accesses that it holds for take_sampled().
+  explicit CopyAdmission(AdmissionState& state, std::size_t sampled_max = kSampledMax)
+      : state_(state), counter_(state.sightings()), sampled_max_(sampled_max) {}
 
   // A read of a key that has no copy, and could have one. True: it earns one now.
   bool earns_copy(KeyHash key) {
@@ -62,15 +64,18 @@ class CopyAdmission {
   // Each access of a key, whether a copy answers it or not.
   void saw(KeyHash key, bool is_write) {
     if (is_write) state_.sightings().forget(key);
-    if (state_.samples(key) && sampled_.size() < kSampledMax) sampled_.push_back({key, is_write});
+    if (state_.samples(key) && !is_full()) sampled_.push_back({key, is_write});
   }
-  // Those since the last call, for Chooser; those beyond kSampledMax are lost.
+  // No further access is sampled before take_sampled().
+  bool is_full() const { return sampled_.size() >= sampled_max_; }
+  // Those since the last call, for Chooser; those beyond sampled_max are lost.
   std::vector<SampledAccess> take_sampled() { return std::exchange(sampled_, {}); }
   static constexpr std::size_t kSampledMax = 8192;
 
  private:
   AdmissionState& state_;
   SightingCounter counter_;
+  const std::size_t sampled_max_;
   std::vector<SampledAccess> sampled_;
 };
 

@@ -47,7 +47,8 @@ AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t s
   shards_->admission = std::move(admission);
   for (std::size_t i = 0; i < shards; ++i) {
     shards_->all.push_back(std::make_unique<Shard>(part_of(options, shards)));
-    if (shards_->admission != nullptr) shards_->all.back()->admission.emplace(*shards_->admission);
+    if (shards_->admission != nullptr)
+      shards_->all.back()->admission.emplace(*shards_->admission, kSampledMax);
   }
 }
 
@@ -64,7 +65,7 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
 }
 
 bool AccessShards::Shard::take(detect::AccessLog& log, TimePoint now) noexcept {
-  if (admission) {
+  if (admission && !admission->is_full()) {
     for (std::uint32_t i = 0; i < log.size(); ++i)
       if (log[i].amount.writes() == 0) admission->saw(KeyHash{log[i].tag}, false);
   }

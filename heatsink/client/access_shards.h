@@ -22,6 +22,7 @@ namespace heatsink::client {
 class AccessShards {
  public:
   static constexpr Nanos kLogAgeMax = Millis(100);
+  static constexpr std::size_t kSampledMax = 512;
 
   // `options.memory_bytes` and the rates are for all shards together. `admission` null: no key
   // earns a copy.
@@ -45,7 +46,7 @@ class AccessShards {
   // if other threads hold all shards: then this read does not count. REQUIRES `admission`.
   bool earns_copy(KeyHash key);
   // A sample of the recorded reads since the last call, for admit::SizedChooser. At most
-  // admit::CopyAdmission::kSampledMax per shard; the others are lost.
+  // kSampledMax per shard, which take the keeper 0.4 ms; the others are lost.
   std::vector<admit::SampledAccess> take_sampled();
 
   // One summary per shard. It can lack up to 63 accesses of each thread that has paused since.

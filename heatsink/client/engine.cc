@@ -42,9 +42,9 @@ Engine::Lookup Engine::read(std::string_view key) const {
   const KeyHash hash = core.hash(key);
   const TimePoint now = core.hit_time();
   Lookup found = look(core, key, hash, now);
-  core.record({.hash = hash, .key = key, .local_hit = found.cached != nullptr}, now);
   if (!found.is_kept) [[unlikely]]
     found.is_kept = core.earn_copy(key, hash, now);
+  core.record({.hash = hash, .key = key, .local_hit = found.cached != nullptr}, now);
   return found;
 }
 

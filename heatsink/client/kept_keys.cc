@@ -239,7 +239,7 @@ void KeptKeys::take_slot(Index& index, KeptKey& key) {
   slot.hash = key.hash().value;
   slot.cached.store(key.owner_.get());
   slot.key.store(&key, std::memory_order_release);
-  key.slot_ = at;
+  key.slot_ = static_cast<std::uint32_t>(at);
   ++index.taken;
 }
 

@@ -63,14 +63,15 @@ class alignas(64) KeptKey {
   mutable std::atomic<bool> visited_{false};  // since the copy was put, or the queue passed
   bool is_hot_ = false;                       // and not in the queue
   bool was_empty_ = false;                    // at the last sweep
-  alignas(8) char start_[48] = {};            // the whole name, if it is short enough
+  alignas(8) char start_[44] = {};            // the whole name, if it is short enough
+  std::uint32_t slot_ = 0;                    // index of its slot
   const std::string key_;
   const KeyHash hash_;
-  std::size_t slot_ = 0;      // index of its slot
   SharedCachedValue owner_;   // owns the value in the slot
   KeptKey* older_ = nullptr;  // in the queue
   KeptKey* newer_ = nullptr;
 };
+static_assert(sizeof(KeptKey) == 128, "two cache lines");
 
 // A thread that holds a cache::Pin may call find(). Any thread may call the other functions; they
 // take one lock and amortised constant time, except drop_all(), clear() and sweep(). A look-up is

@@ -149,6 +149,7 @@ TEST(EarnedCopies, AKeyThatBecomesHotIsRefreshedFromThenOn) {
   options.admission = "pays";
   options.refresh_enabled = true;
   options.refresh_interval = Millis(10);
+  options.expire_after_write = std::chrono::hours(1);
   Stage stage(options);
   stage.source.write("a", "1");
   ASSERT_TRUE(stage.get_hot("a"));

@@ -43,8 +43,8 @@ class Client(_native.Client, Closing):
         client = heatsink.Client()
         price = client.get("price:1", load_price)  # load_price("price:1"): str, bytes or None
 
-    By default a key is hot from 3000 reads per second of this process. Only hot keys get copies with
-    admission="hot".
+    By default a key is hot from 3000 reads per second of this process. With admission="hot", only
+    hot keys get copies.
     """
 
     def __init__(

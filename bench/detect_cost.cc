@@ -141,7 +141,6 @@ RecorderOptions as_proxy(std::size_t threads, std::optional<double> hot_qps) {
   detect::set_thresholds(rule, hot_qps, std::nullopt);
   const auto counts = detect::RuleSet(rule).shard_counts(0, 0.25, threads);
   options.worth_tracking = counts.worth_tracking;
-  options.urgent_count = counts.urgent_count;
   return options;
 }
 

@@ -174,6 +174,9 @@ HEATSINK_API int heatsink_invalidate(heatsink_client* client, const char* key, s
 
 HEATSINK_API int heatsink_is_hot(heatsink_client* client, const char* key,
                                  size_t key_size);  // 1, 0
+// 1 if heatsink_load() shares the load of this key and keeps its value: the key is hot, or its
+// reads have earned it a copy. Else 0.
+HEATSINK_API int heatsink_is_kept(heatsink_client* client, const char* key, size_t key_size);
 // Counts an access that does not go through this client.
 HEATSINK_API int heatsink_record(heatsink_client* client, const char* key, size_t key_size);
 // Makes the key hot for `for_ms`, whatever its traffic. The client's threads load it after this

@@ -275,6 +275,12 @@ int heatsink_is_hot(heatsink_client* client, const char* key, size_t key_size) {
   });
 }
 
+int heatsink_is_kept(heatsink_client* client, const char* key, size_t key_size) {
+  return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
+    return cache.is_kept(name) ? 1 : 0;
+  });
+}
+
 int heatsink_record(heatsink_client* client, const char* key, size_t key_size) {
   return with_key(client, key, key_size, [](const Client<>& cache, std::string_view name) {
     cache.record(name);

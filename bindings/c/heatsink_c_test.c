@@ -126,6 +126,7 @@ static void test_misuse(void) {
   EXPECT(heatsink_del(client, KEY, NULL, NULL) == HEATSINK_INVALID);
   EXPECT(heatsink_update(client, KEY, NULL, 1) == HEATSINK_INVALID);
   EXPECT(heatsink_is_hot(NULL, KEY) == HEATSINK_INVALID);
+  EXPECT(heatsink_is_kept(NULL, KEY) == HEATSINK_INVALID);
   EXPECT(heatsink_warm(client, KEY, NULL, 1000) == HEATSINK_INVALID);
   EXPECT(heatsink_stats(client, NULL, sizeof(stats)) == HEATSINK_INVALID);
   EXPECT(heatsink_stats(client, &stats, 0) == HEATSINK_INVALID);
@@ -209,8 +210,10 @@ static void count_reads(void* user, const heatsink_hot_key* key) { *(uint64_t*)u
 static void test_counted_once(void) {
   source from = {"a value", NULL, 0, 0, 0};
   heatsink_options* options = heatsink_options_new();
-  EXPECT(heatsink_options_yaml(
-             options, "detection: {hot-qps: 1000000, warm-qps: 1, window: 1m, tick: 10ms}") == 0);
+  EXPECT(
+      heatsink_options_yaml(options,
+                            "{detection: {hot-qps: 1000000, warm-qps: 1, window: 1m, tick: 10ms}, "
+                            "cache: {admission: hot}}") == 0);
   heatsink_client* client = NULL;
   EXPECT(heatsink_open(options, &client) == HEATSINK_OK);
   heatsink_options_free(options);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // admit: decides which keys are worth a local copy.
 //
-// Begin with choice.h. A worker asks its SightingCounter at each read of a key without a copy; the
-// keeper's Chooser plays the alternatives in miniature, and says how many reads earn a copy.
+// Begin with choice.h. A reader asks its CopyAdmission at each read of a key without a copy. One
+// thread's SizedChooser plays the alternatives in miniature, and says how many reads earn a copy.
 #pragma once
 
-#include "heatsink/admit/choice.h"      // IWYU pragma: export
-#include "heatsink/admit/chooser.h"     // IWYU pragma: export
-#include "heatsink/admit/copy_curve.h"  // IWYU pragma: export
-#include "heatsink/admit/costs.h"       // IWYU pragma: export
-#include "heatsink/admit/sightings.h"   // IWYU pragma: export
+#include "heatsink/admit/choice.h"          // IWYU pragma: export
+#include "heatsink/admit/chooser.h"         // IWYU pragma: export
+#include "heatsink/admit/copy_admission.h"  // IWYU pragma: export
+#include "heatsink/admit/copy_curve.h"      // IWYU pragma: export
+#include "heatsink/admit/costs.h"           // IWYU pragma: export
+#include "heatsink/admit/sightings.h"       // IWYU pragma: export
+#include "heatsink/admit/sized_chooser.h"   // IWYU pragma: export

@@ -84,6 +84,7 @@ class alignas(64) Entry {
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
  private:
+  template <class>
   friend class EvictionQueue;
   friend class HotTable;
   friend class NameChains;

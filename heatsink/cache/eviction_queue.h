@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which entries leave a full hot table: SIEVE or CLOCK.
+// The order in which entries leave a full cache: SIEVE or CLOCK.
 #pragma once
 
 #include <algorithm>
@@ -7,14 +7,15 @@
 #include <cstdint>
 
 #include "heatsink/admit/choice.h"
-#include "heatsink/cache/entry.h"
 
 namespace heatsink::cache {
 
 using admit::EvictionOrder;
 
-// Holds entries by links within them; does not own them. For the hot table's writer, while readers
-// touch() the entries. add() and remove() are O(1).
+// Holds entries by links within them; does not own them. For the cache's one writer at a time,
+// while readers set marks. add() and remove() are O(1). An Entry has, for this friend only, the
+// links older_ and newer_, and the mark visited_, an atomic bool: it had a hit.
+template <class Entry>
 class EvictionQueue {
  public:
   // One eviction passes over at most so many entries that had hits: 20 us if no cache has them.

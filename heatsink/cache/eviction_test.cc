@@ -118,13 +118,13 @@ TEST_F(Eviction, TheOrderMayChangeAtAnyTime) {
 }
 
 TEST_F(Eviction, OnePassesOverNoMoreThanItsBound) {
-  constexpr std::size_t kMany = 3 * EvictionQueue::kSparedMax;
+  constexpr std::size_t kMany = 3 * EvictionQueue<Entry>::kSparedMax;
   make({.entries_max = kMany});
   for (std::size_t i = 0; i < kMany; ++i) admit(std::to_string(i));
   for (std::size_t i = 0; i < kMany; ++i) read(std::to_string(i));
   admit("new");
-  EXPECT_TRUE(is_hot(std::to_string(EvictionQueue::kSparedMax - 1)));
-  EXPECT_FALSE(is_hot(std::to_string(EvictionQueue::kSparedMax)));
+  EXPECT_TRUE(is_hot(std::to_string(EvictionQueue<Entry>::kSparedMax - 1)));
+  EXPECT_FALSE(is_hot(std::to_string(EvictionQueue<Entry>::kSparedMax)));
 }
 
 TEST_F(Eviction, EvenOneThatIsReadAllTheTimeLeavesForAnother) {

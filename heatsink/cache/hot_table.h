@@ -214,8 +214,8 @@ class HotTable {
   HotIndex index_;
   std::atomic<std::size_t> size_{0};
   alignas(64) NameChains names_;
-  EvictionQueue queue_;                     // the entries that are not pinned
-  EvictionQueue pinned_;                    // the others; their order has no meaning
+  EvictionQueue<Entry> queue_;              // the entries that are not pinned
+  EvictionQueue<Entry> pinned_;             // the others; their order has no meaning
   std::unordered_set<std::uint64_t> held_;  // the hashes of the entries that stay
   std::vector<Entry*> leaving_;             // scratch of drop_name()
   std::vector<KeyHash> marked_;             // keys marked uncacheable; some may have left since

@@ -43,11 +43,16 @@ struct AccessShards::Logs {
 
 thread_local constinit AccessShards::Last AccessShards::last_used{};
 
-AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t shards)
+AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t shards,
+                           std::shared_ptr<admit::AdmissionState> admission)
     : id_(++ids), shards_(std::make_shared<Shards>()) {
   shards = std::max<std::size_t>(shards, 1);
-  for (std::size_t i = 0; i < shards; ++i)
+  shards_->admission = std::move(admission);
+  for (std::size_t i = 0; i < shards; ++i) {
     shards_->all.push_back(std::make_unique<Shard>(part_of(options, shards)));
+    if (shards_->admission != nullptr)
+      shards_->all.back()->admission.emplace(*shards_->admission, kSampledMax);
+  }
 }
 
 AccessShards::~AccessShards() = default;
@@ -62,11 +67,19 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   }
 }
 
+bool AccessShards::Shard::take(detect::AccessLog& log, TimePoint now) noexcept {
+  if (admission && !admission->is_full()) {
+    for (std::uint32_t i = 0; i < log.size(); ++i)
+      if (log[i].amount.writes() == 0) admission->saw(KeyHash{log[i].tag}, false);
+  }
+  return recorder.take(log, now);
+}
+
 // A thread that ends counts what its log still holds.
 AccessShards::Log::~Log() {
   const std::shared_ptr<Shards> alive = shards.lock();
   if (alive == nullptr || alive->are_abandoned || accesses.size() == 0) return;
-  alive->with_any(home, [&](Shard& shard) { return shard.recorder.take(accesses, began_at); });
+  alive->with_any(home, [&](Shard& shard) { return shard.take(accesses, began_at); });
 }
 
 AccessShards::Log& AccessShards::find_log() {
@@ -86,13 +99,37 @@ AccessShards::Log& AccessShards::find_log() {
 }
 
 bool AccessShards::record_long(const detect::Access& access, TimePoint now) noexcept {
-  return shards_->with_any(this_threads_log().home,
-                           [&](Shard& shard) { return shard.recorder.record(access, now); });
+  return shards_->with_any(this_threads_log().home, [&](Shard& shard) {
+    if (shard.admission && access.kind != detect::AccessKind::kWrite)
+      shard.admission->saw(access.hash, false);
+    return shard.recorder.record(access, now);
+  });
 }
 
 bool AccessShards::count(Log& log, TimePoint now) noexcept {
-  return shards_->with_any(log.home,
-                           [&](Shard& shard) { return shard.recorder.take(log.accesses, now); });
+  return shards_->with_any(log.home, [&](Shard& shard) { return shard.take(log.accesses, now); });
+}
+
+bool AccessShards::earns_copy(KeyHash key) {
+  const auto& all = shards_->all;
+  const std::size_t home = this_threads_log().home;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Shard& shard = *all[(home + i) % all.size()];
+    const std::unique_lock lock(shard.mutex, std::try_to_lock);
+    if (lock.owns_lock()) return shard.admission->earns_copy(key);
+  }
+  return false;
+}
+
+std::vector<admit::SampledAccess> AccessShards::take_sampled() {
+  std::vector<admit::SampledAccess> all;
+  for (const auto& shard : shards_->all) {
+    const std::lock_guard lock(shard->mutex);
+    if (!shard->admission) continue;
+    const std::vector<admit::SampledAccess> some = shard->admission->take_sampled();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "heatsink/admit/admit.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/detect.h"
 
@@ -20,9 +22,12 @@ namespace heatsink::client {
 class AccessShards {
  public:
   static constexpr Nanos kLogAgeMax = Millis(100);
+  static constexpr std::size_t kSampledMax = 512;
 
-  // `options.memory_bytes` and the rates are for all shards together.
-  AccessShards(const detect::RecorderOptions& options, std::size_t shards);
+  // `options.memory_bytes` and the rates are for all shards together. `admission` null: no key
+  // earns a copy.
+  AccessShards(const detect::RecorderOptions& options, std::size_t shards,
+               std::shared_ptr<admit::AdmissionState> admission = nullptr);
   ~AccessShards();  // REQUIRES that no thread records any more
   AccessShards(const AccessShards&) = delete;
 
@@ -36,6 +41,13 @@ class AccessShards {
     log.accesses.push(access);
     return (log.accesses.full() || now - log.began_at > kLogAgeMax) && count(log, now);
   }
+
+  // Counts a read of a key that has no copy, and could have one. True: it earns one now. False also
+  // if other threads hold all shards: then this read does not count. REQUIRES `admission`.
+  bool earns_copy(KeyHash key);
+  // A sample of the recorded reads since the last call, for admit::SizedChooser. At most
+  // kSampledMax per shard, which take the keeper 0.4 ms; the others are lost.
+  std::vector<admit::SampledAccess> take_sampled();
 
   // One summary per shard. It can lack up to 63 accesses of each thread that has paused since.
   std::vector<detect::Summary> summarize(TimePoint now, std::size_t keys_max,
@@ -59,11 +71,15 @@ class AccessShards {
   struct alignas(64) Shard {
     explicit Shard(const detect::RecorderOptions& options) : recorder(options) {}
 
+    bool take(detect::AccessLog& log, TimePoint now) noexcept;
+
     std::mutex mutex;
     detect::Recorder recorder;
+    std::optional<admit::CopyAdmission> admission;
   };
   // Shared with the logs: a thread's log may outlive the AccessShards.
   struct Shards {
+    std::shared_ptr<admit::AdmissionState> admission;
     std::vector<std::unique_ptr<Shard>> all;
     std::atomic<bool> are_abandoned{false};
     // Calls `use` with a shard that no other thread is using.

@@ -122,5 +122,41 @@ TEST(AccessShards, SayWhenAKeyIsUrgent) {
   EXPECT_TRUE(is_urgent);
 }
 
+// With room for 512 copies all keys are sampled.
+TEST(AccessShards, SampleReadsWithOrWithoutACopy) {
+  const auto admission = std::make_shared<admit::AdmissionState>(512);
+  AccessShards shards({}, 2, admission);
+  detect::Access hit = access("a"), write = access("b");
+  hit.local_hit = true;
+  write.kind = detect::AccessKind::kWrite;
+  const std::string name(100, 'x');
+  detect::Access long_write = access(name);
+  long_write.kind = detect::AccessKind::kWrite;
+  shards.record(long_write, kStart);
+  shards.record(access(name), kStart);
+  shards.record(hit, kStart);
+  shards.record(write, kStart);
+  shards.record(access("c"), kStart + kLater);
+  std::vector<KeyHash> sampled;
+  for (const admit::SampledAccess& each : shards.take_sampled()) {
+    EXPECT_FALSE(each.is_write);
+    sampled.push_back(each.key);
+  }
+  const std::vector<KeyHash> reads = {access(name).hash, hit.hash, access("c").hash};
+  EXPECT_EQ(sampled, reads);
+  EXPECT_TRUE(shards.take_sampled().empty());
+}
+
+TEST(AccessShards, SayWhichReadEarnsACopy) {
+  const auto admission = std::make_shared<admit::AdmissionState>(512);
+  AccessShards shards({}, 2, admission);
+  admission->publish(2, 1024, 0);
+  EXPECT_FALSE(shards.earns_copy(access("a").hash));
+  bool is_earned = false;  // by threads of different shards together
+  std::thread([&] { is_earned = shards.earns_copy(access("a").hash); }).join();
+  EXPECT_TRUE(is_earned);
+  EXPECT_FALSE(shards.earns_copy(access("b").hash));
+}
+
 }  // namespace
 }  // namespace heatsink::client

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// client: local reads of hot keys inside the process. The application's loader fetches values; a
-// hit costs nanoseconds. Start with Client below, then options.h. window_stats.h has the statistics
-// that all processes share. server_options.h builds the server options for the module distributed;
-// metrics.h has the rows of the metrics; runtime.h is what a simulation replaces.
+// client: local reads inside the process, of keys whose copies pay. The application's loader
+// fetches values; a hit costs nanoseconds. Start with Client below, then options.h. window_stats.h
+// has the statistics that all processes share. server_options.h builds the server options for the
+// module distributed; metrics.h has the rows of the metrics; runtime.h is what a simulation
+// replaces.
 #pragma once
 
 #include <concepts>
@@ -33,16 +34,16 @@ template <class L, class V>
 concept Loader = std::copy_constructible<std::decay_t<L>> &&
     std::is_invocable_r_v<std::optional<V>, L&, const std::string&>;
 
-// Counts every access and keeps local copies of hot keys. Reads of cold keys call the loader and
-// are only counted.
+// Counts every access and keeps local copies of keys that are hot, or have earned one
+// (cache.admission). Reads of other keys call the loader and are only counted.
 //
 //   const heatsink::Client client;  // make it once
 //   const auto price = client.get("price:1", load);  // std::optional<std::string> load(key)
 //   if (price) use(*price);
 //
 // Without server.url (level `ttl`): a copy is served until cache.expire-after-write after its load
-// began, and is refreshed before that. A write through this object replaces the copy. Writes by
-// others are visible at the next refresh.
+// began; that of a hot key is refreshed before. A write through this object replaces the copy.
+// Writes by others are visible when the copy ends.
 //
 // With server.url (level `key`): keys are keys of that server, which notifies the Client of every
 // change. Reads and writes through this object are linearizable per key, and a copy is never older
@@ -138,6 +139,9 @@ class Client {
   void invalidate(std::string_view key) const { engine_.invalidate(key); }
 
   bool is_hot(std::string_view key) const { return engine_.is_hot(key); }
+  // True if load() shares the load of this key and keeps its value: the key is hot, or its reads
+  // have earned it a copy.
+  bool is_kept(std::string_view key) const { return engine_.is_kept(key); }
   // Counts an access that does not go through this Client.
   void record(std::string_view key) const noexcept { engine_.record(key); }
 

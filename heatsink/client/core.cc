@@ -78,9 +78,11 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
       rules_(rules_of(options)),
       is_counting_(options.detection_enabled),
       clock_(runtime),
-      shards_(recorder_options(options, seed_, rules_), shards_of(options)),
-      hot_({.missing = static_cast<std::size_t>(options.maximum_nil),
-            .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
+      admission_(admission_of(options)),
+      shards_(recorder_options(options, seed_, rules_), shards_of(options), admission_),
+      kept_({.keys = static_cast<std::size_t>(options.maximum_size),
+             .missing = static_cast<std::size_t>(options.maximum_nil),
+             .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       load_group_(static_cast<std::size_t>(options.maximum_waiters), runtime),
       served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
                         .time_since_epoch()
@@ -93,6 +95,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
                   ? nullptr
                   : std::make_unique<ServerLink>(options, static_cast<ServerListener&>(*this),
                                                  runtime)) {
+  if (admission_ != nullptr) chooser_.emplace(chooser_options(), *admission_);
   start_page();  // may throw, so it precedes all threads
   if (server_ != nullptr) server_->start();
   threads_.push_back(runtime.spawn("", [this] { run_keeper(); }));
@@ -124,7 +127,7 @@ void Core::close() {
   for (const auto& thread : threads_) thread->join();
   threads_.clear();
   page_.reset();
-  for (const std::string& key : hot_.keys()) hot_.remove(hash(key));
+  kept_.clear();
   cache::collect_retired();
 }
 
@@ -162,6 +165,7 @@ SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint s
       return complete_with_copy(hash, shared, since) ? shared->cached
                                                      : lead_load(hash, shared, load);
     case LoadGroup::Role::kRefused:
+      if (!kept_.is_hot(hash)) return load_alone(hash, load, shared);
       count(counters_.refusals);
       throw LoadRefused("cache.maximum-waiters callers already wait for the load of this key");
     case LoadGroup::Role::kWaits:
@@ -169,11 +173,20 @@ SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint s
   }
   count(counters_.waits);
   if (!load_group_.wait(*shared, options_.wait_timeout)) {
+    if (!kept_.is_hot(hash)) return load_alone(hash, load, shared);
     count(counters_.refusals);
     throw LoadRefused(
         "the load of this key, started by another caller, took longer than cache.wait-timeout");
   }
   return result_of(*shared);
+}
+
+SharedCachedValue Core::load_alone(KeyHash hash, const Load& load,
+                                   std::shared_ptr<SharedLoad>& shared) {
+  shared = std::make_shared<SharedLoad>(now());
+  SharedCachedValue value = load();
+  end_cold_load(hash);
+  return value;
 }
 
 SharedCachedValue Core::result_of(const SharedLoad& shared) {
@@ -189,7 +202,7 @@ bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& s
                               TimePoint since) {
   const TimePoint now = this->now();
   const TimePoint served_until = this->served_until();  // before the copy, as in a hit
-  SharedCachedValue cached = hot_.copy(hash);
+  SharedCachedValue cached = kept_.copy(hash);
   if (cached == nullptr || cached->loaded_at < since) return false;
   const TimePoint ends = std::min(cached->expires_at, served_until);
   if (now >= ends) return false;
@@ -233,14 +246,15 @@ SharedCachedValue Core::lead_load(KeyHash hash, const std::shared_ptr<SharedLoad
   count(counters_.loads);
   const bool is_kept = run_load(hash, shared, load);
   if (shared->error != nullptr) count(counters_.load_failures);
-  if (is_kept && options_.refresh_enabled) refresh_later(hash, load, shared->cached->loaded_at);
+  if (is_kept && options_.refresh_enabled && kept_.is_hot(hash))
+    refresh_later(hash, load, shared->cached->loaded_at);
   return result_of(*shared);
 }
 
 // Null: no copy is young enough.
 SharedCachedValue Core::stale_instead(KeyHash hash) const {
   if (server_ != nullptr) return nullptr;
-  SharedCachedValue old = hot_.copy(hash);
+  SharedCachedValue old = kept_.copy(hash);
   const bool may = old != nullptr && now() < old->expires_at + options_.stale_while_error;
   return may ? old : nullptr;
 }
@@ -255,10 +269,12 @@ Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCached
   const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
                             watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept =
-      is_unchanged && options_.cache_enabled && !is_closed_ && hot_.put(hash, cached);
+      is_unchanged && options_.cache_enabled && !is_closed_ && kept_.put(hash, cached);
   if (server_ != nullptr) {
     fences_.raise(name, now());
-    if (!is_kept) hot_.drop(hash);
+    if (!is_kept) kept_.drop(hash);
+    if (watch.deadline < cached->loaded_at + options_.expire_after_write)
+      note_life(hash, watch.deadline - cached->loaded_at);
   }
   return {is_unchanged, is_kept};
 }
@@ -281,7 +297,7 @@ Core::Write Core::begin_write(std::string_view key, KeyHash hash) {
   // last.
   const bool is_alone = !fences_.write_in_flight(name_of(hash));
   fences_.write_begins(name_of(hash));
-  if (server_ != nullptr) hot_.drop(hash);  // others may see the write before it has ended
+  if (server_ != nullptr) key_changed(hash);  // others may see the write before it has ended
   return {hash, is_alone ? now() : TimePoint::min()};
 }
 
@@ -296,25 +312,25 @@ void Core::end_write(const Write& write, std::shared_ptr<CachedValue> cached) {
   // again.
   if (server_ != nullptr || cached == nullptr || !is_first || fences_.write_in_flight(name) ||
       !options_.cache_enabled) {
-    hot_.drop(write.hash);
+    key_changed(write.hash);
     return;
   }
   set_times(*cached, now, now);
-  hot_.put(write.hash, std::move(cached));
+  kept_.put(write.hash, std::move(cached));
 }
 
 void Core::invalidate(KeyHash hash) {
   if (is_in_forked_child_) return;
   const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
-  hot_.drop(hash);
+  key_changed(hash);
 }
 
 bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   if (is_in_forked_child_) return false;
   const std::lock_guard lock(state_mutex_);
-  if (!hot_.has(hash)) {
-    if (hot_.size() >= static_cast<std::size_t>(options_.maximum_size)) return false;
+  if (!kept_.is_hot(hash)) {
+    if (kept_.held().hot >= static_cast<std::size_t>(options_.maximum_size)) return false;
     make_hot(key, hash);
   }
   TimePoint& warmed = warmed_[hash.value];
@@ -322,11 +338,15 @@ bool Core::warm(std::string_view key, KeyHash hash, TimePoint until) {
   return true;
 }
 
-// While the key was not hot, its loads raised no fence. A load from an earlier hot period must not
-// bring back an older value.
 void Core::make_hot(std::string_view key, KeyHash hash) {
+  raise_fence_of_cold(hash);
+  kept_.make_hot(key, hash);
+}
+
+// Call it before a key is kept. While it was not, its loads raised no fence. A load from an earlier
+// time when it was kept must not bring back an older value.
+void Core::raise_fence_of_cold(KeyHash hash) {
   if (server_ != nullptr) fences_.raise(name_of(hash), now());
-  hot_.add(key, hash);
 }
 
 // ---- the keeper
@@ -348,6 +368,7 @@ void Core::run_keeper() {
     const TimePoint now = this->now();
     clock_.sync();
     tick(now);
+    tend_copies(now);
     cache::collect_retired();
     look_at_counts(now);
     if (now - reported_at >= options_.report_interval) {
@@ -388,7 +409,10 @@ std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, Ti
     count(is_hot ? counters_.promotions : counters_.demotions);
     const auto warmed = warmed_.find(key.hash.value);
     const bool is_warmed = warmed != warmed_.end() && warmed->second > now;
-    if (is_hot && !key.key_truncated) make_hot(key.key, key.hash);
+    if (is_hot && !key.key_truncated) {
+      make_hot(key.key, key.hash);
+      limit_earned(key.hash);
+    }
     if (!is_hot && !is_warmed) forget(key.hash);
     events.push_back({key.key, is_hot, change.verdict.reason});
   }
@@ -412,8 +436,12 @@ void Core::cool_down(TimePoint now) {
   }
 }
 
+// The copy of a key that was hot may still pay. Its loader goes.
 void Core::forget(KeyHash hash) {
-  hot_.remove(hash);
+  if (admission_ != nullptr)
+    kept_.cool(hash);
+  else
+    kept_.remove(hash);
   const std::lock_guard lock(schedule_mutex_);
   schedule_.forget(hash);
 }

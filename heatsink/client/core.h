@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Client that does not depend on the type of the values: hot keys, copies, loads.
+// The part of a Client that does not depend on the type of the values: kept keys, copies, loads.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "heatsink/admit/admit.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/base/hash_inline.h"
@@ -24,7 +26,7 @@
 #include "heatsink/client/counts_window.h"
 #include "heatsink/client/engine.h"
 #include "heatsink/client/hit_clock.h"
-#include "heatsink/client/hot_keys.h"
+#include "heatsink/client/kept_keys.h"
 #include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
@@ -68,8 +70,8 @@ class Core final : private ServerListener {
     return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
   }
   // The copy is valid while the caller's cache::Pin lives.
-  HotKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
-    return hot_.find(hash, key);
+  KeptKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
+    return kept_.find(hash, key);
   }
   void record(const detect::Access& access, TimePoint now) noexcept {
     if (is_counting_.load(std::memory_order_relaxed) && shards_.record(access, now)) [[unlikely]]
@@ -81,7 +83,12 @@ class Core final : private ServerListener {
 
   // ---- copies
 
-  // For a hot key without a servable copy: loads it, or waits for another caller's load. Throws
+  // Counts a read of a key that is not kept. True: it is kept from now on, so load() it. `now` may
+  // be hit_time().
+  bool earn_copy(std::string_view key, KeyHash hash, TimePoint now) {
+    return admission_ != nullptr && try_admit(key, hash, now);
+  }
+  // For a kept key without a servable copy: loads it, or waits for another caller's load. Throws
   // what the load throws, or LoadRefused.
   SharedCachedValue load(KeyHash hash, const Load& load);
   // Loads the key unless a load has begun since `wanted_at`: in the background, or in this call if
@@ -109,7 +116,8 @@ class Core final : private ServerListener {
 
   bool is_in_forked_child() const { return is_in_forked_child_; }
 
-  bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && hot_.has(hash); }
+  bool is_kept(KeyHash hash) const { return !is_in_forked_child_ && kept_.has(hash); }
+  bool is_hot(KeyHash hash) const { return !is_in_forked_child_ && kept_.is_hot(hash); }
   // Makes the key hot until then, whatever its traffic. False: cache.maximum-size keys are hot, or
   // this is a forked child.
   bool warm(std::string_view key, KeyHash hash, TimePoint until);
@@ -140,6 +148,8 @@ class Core final : private ServerListener {
   bool run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, const Load& load);
   SharedCachedValue lead_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared,
                               const Load& load);
+  // Loads as for a key that is not kept.
+  SharedCachedValue load_alone(KeyHash hash, const Load& load, std::shared_ptr<SharedLoad>& shared);
   SharedCachedValue result_of(const SharedLoad& shared);  // REQUIRES that the load is complete
   SharedCachedValue stale_instead(KeyHash hash) const;
   static void count(std::atomic<std::uint64_t>& counter) {
@@ -157,6 +167,7 @@ class Core final : private ServerListener {
   void set_times(CachedValue& cached, TimePoint sent_at, TimePoint loaded_at,
                  TimePoint deadline = TimePoint::max());
   void make_hot(std::string_view key, KeyHash hash);
+  void raise_fence_of_cold(KeyHash hash);
   ServerLink& server();
   void enter_forked_child() noexcept;
 
@@ -164,6 +175,18 @@ class Core final : private ServerListener {
   void on_all_changed() override;
   void on_proven(TimePoint until) override;
   double random();
+
+  static std::shared_ptr<admit::AdmissionState> admission_of(const ClientOptions& options);
+  admit::SizedChooser::Options chooser_options() const;
+  admit::Costs copy_costs() const;
+  bool try_admit(std::string_view key, KeyHash hash, TimePoint now);
+  void key_changed(KeyHash hash);
+  void note_life(KeyHash hash, Nanos life);
+  void limit_earned(KeyHash hash);
+  void drop_due(TimePoint now);
+  void tend_copies(TimePoint now);
+  std::size_t useful_copies() const;
+  void sweep(std::size_t keys, TimePoint now);
 
   void run_keeper();
   void tick(TimePoint now);
@@ -196,13 +219,17 @@ class Core final : private ServerListener {
   const detect::RuleSet rules_;
   std::atomic<bool> is_counting_;
   HitClock clock_;
+  const std::shared_ptr<admit::AdmissionState> admission_;  // null: only hot keys are kept
   AccessShards shards_;
-  HotKeys hot_;
+  KeptKeys kept_;
   cache::Fences fences_;
   LoadGroup load_group_;
   Counters counters_;
   std::mutex keep_mutex_;  // held while a copy is kept, so that no write can overtake it
-  TimePoint all_changed_at_ = TimePoint::min();  // guarded by keep_mutex_
+  // Guarded by keep_mutex_, up to lives_:
+  TimePoint all_changed_at_ = TimePoint::min();
+  std::vector<admit::SampledAccess> changed_;  // since the last tick
+  std::vector<std::pair<KeyHash, Nanos>> lives_;
   std::atomic<std::int64_t> served_until_;
 
   std::atomic<bool> is_in_forked_child_{false};
@@ -228,6 +255,14 @@ class Core final : private ServerListener {
   std::mt19937_64 random_;
 
   std::unique_ptr<ServerLink> server_;  // null: level `ttl`
+  // The keeper's:
+  std::optional<admit::SizedChooser> chooser_;  // empty: only hot keys are kept
+  TimePoint tended_at_ = started_at_;
+  struct EarnedBefore {  // the copy of a key that has become hot since, and has no known loader
+    KeyHash hash;
+    TimePoint loaded_at, due;
+  };
+  std::vector<EarnedBefore> earned_before_;
   // Null: admin.listen is off, or another process has the port.
   std::unique_ptr<httpd::HttpServer> page_;
   std::mutex close_mutex_;

@@ -129,7 +129,7 @@ void Core::add_key(report::Report& report, const detect::Verdict& verdict,
   key.verdict = verdict;
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;
-  const SharedCachedValue copy = hot_.copy(verdict.count.hash);
+  const SharedCachedValue copy = kept_.copy(verdict.count.hash);
   key.cached = copy != nullptr;
   if (copy != nullptr) key.reply_bytes = Bytes{copy->bytes};
   if (copy == nullptr) key.cache_note = why_no_copy(options_, verdict);

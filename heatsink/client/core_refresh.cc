@@ -41,8 +41,13 @@ void Core::run_refresher() {
   }
 }
 
-// Skips the key if a caller is loading it, or has loaded it since it was due.
+// Skips the key if a caller is loading it, or has loaded it since it was due. A load that ended
+// after the key's demotion may have brought it back to the schedule.
 void Core::refresh(const RefreshSchedule::Job& job) {
+  if (!kept_.is_hot(job.hash)) {
+    const std::lock_guard lock(schedule_mutex_);
+    return schedule_.forget(job.hash);
+  }
   const TimePoint not_before = fences_.fence(name_of(job.hash));
   const auto shared = load_group_.lead(job.hash, now(), not_before);
   const bool is_skipped = shared == nullptr || complete_with_copy(job.hash, shared, job.due);
@@ -73,7 +78,7 @@ void Core::refresh_failed(KeyHash hash) {
   if (!is_dropped) return;
   count(counters_.refresh_drops);
   // With stale-while-error the old copy may still serve readers when their loads fail.
-  if (options_.stale_while_error == Nanos(0)) hot_.drop(hash);
+  if (options_.stale_while_error == Nanos(0)) kept_.drop(hash);
 }
 
 }  // namespace heatsink::client

@@ -26,16 +26,16 @@ ServerLink& Core::server() {
 // server the load counts from its beginning.
 Core::Watch Core::watch(KeyHash hash, TimePoint now) {
   if (server_ == nullptr) return {.is_tracked = true, .tracked_at = now};
-  const std::string name = hot_.name(hash);
+  const std::string name = kept_.name(hash);
   return name.empty() ? Watch{} : server_->watch(name);
 }
 
 // Ends a copy whose load may not have seen this value yet.
 void Core::end_cold_load(KeyHash hash) {
-  if (server_ == nullptr || is_in_forked_child_ || !hot_.has(hash)) return;
+  if (server_ == nullptr || is_in_forked_child_ || !kept_.has(hash)) return;
   const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(hash), now());
-  hot_.drop(hash);
+  kept_.drop(hash);
 }
 
 // ---- notifications of the server
@@ -45,7 +45,7 @@ void Core::on_changed(std::string_view key) {
   const KeyHash name = hash(key);
   const std::lock_guard lock(keep_mutex_);
   fences_.raise(name_of(name), now());
-  hot_.drop(name);
+  key_changed(name);
 }
 
 void Core::on_all_changed() {
@@ -53,7 +53,7 @@ void Core::on_all_changed() {
   const std::lock_guard lock(keep_mutex_);
   // Stands for a fence of every name: keep() refuses all loads tracked earlier.
   all_changed_at_ = now();
-  for (const std::string& key : hot_.keys()) hot_.drop(hash(key));
+  kept_.drop_all();
 }
 
 void Core::on_proven(TimePoint until) {

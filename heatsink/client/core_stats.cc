@@ -70,7 +70,7 @@ Counts Core::counts(const AccessShards::Traffic& traffic) const {
           .refresh_failures = read(counters_.refresh_failures),
           .refresh_drops = read(counters_.refresh_drops),
           .stale_served = read(counters_.stale_served),
-          .no_room = hot_.held().no_room,
+          .no_room = kept_.held().no_room,
           .invalidations = read(counters_.invalidations),
           .flushes = read(counters_.flushes)};
 }
@@ -92,8 +92,8 @@ Stats Core::stats() const {
     add_window(stats, window_, selector_.verdicts());
     stats.in_window = counts_.within();
   }
-  const HotKeys::Held held = hot_.held();
-  stats.hot_keys = hot_.size();
+  const KeptKeys::Held held = kept_.held();
+  stats.hot_keys = held.hot;
   stats.copies = held.copies;
   stats.copies_bytes = held.bytes;
   if (server_ == nullptr) return stats;

@@ -15,10 +15,10 @@ namespace {
 inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
   const TimePoint served_until = core.served_until();  // before the copy: see Core::served_until()
   cache::pin();
-  const auto [is_hot, cached] = core.find(hash, key);
+  const auto [is_kept, cached] = core.find(hash, key);
   if (cached == nullptr || now >= cached->expires_at || now >= served_until) [[unlikely]] {
     cache::unpin();
-    return {nullptr, is_hot};
+    return {nullptr, is_kept};
   }
   if (now >= cached->refresh_at && cached->claim_refresh()) [[unlikely]]
     core.ask_refresh(hash);
@@ -37,11 +37,13 @@ Engine::Engine(const ClientOptions& options, Runtime& runtime)
 
 const ClientOptions& Engine::options() const { return core_->options(); }
 
-Engine::Lookup Engine::read(std::string_view key) const noexcept {
+Engine::Lookup Engine::read(std::string_view key) const {
   Core& core = *core_;
   const KeyHash hash = core.hash(key);
   const TimePoint now = core.hit_time();
-  const Lookup found = look(core, key, hash, now);
+  Lookup found = look(core, key, hash, now);
+  if (!found.is_kept) [[unlikely]]
+    found.is_kept = core.earn_copy(key, hash, now);
   core.record({.hash = hash, .key = key, .local_hit = found.cached != nullptr}, now);
   return found;
 }
@@ -80,6 +82,7 @@ void Engine::store(std::string_view key, std::string_view value, std::optional<M
 
 void Engine::remove(std::string_view key) const { core_->remove(key); }
 
+bool Engine::is_kept(std::string_view key) const { return core_->is_kept(core_->hash(key)); }
 bool Engine::is_hot(std::string_view key) const { return core_->is_hot(core_->hash(key)); }
 
 bool Engine::warm(std::string_view key, Nanos for_so_long, Load load) const {

@@ -36,15 +36,16 @@ class Engine {
   // The result of a look-up.
   struct Lookup {
     const CachedValue* cached;  // null: no copy that may be served
-    bool is_hot;
+    bool is_kept;               // load() shares the load and keeps its value
   };
-  // Takes no lock, allocates nothing. read() counts the access. If there is a copy, the thread is
-  // pinned now: a cache::Pin must adopt that pin, and the copy is valid until the Pin ends.
-  Lookup read(std::string_view key) const noexcept;
+  // A hit takes no lock and allocates nothing. read() counts the access; if there is no copy, the
+  // key may earn one. If there is a copy, the thread is pinned now: a cache::Pin must adopt that
+  // pin, and the copy is valid until the Pin ends.
+  Lookup read(std::string_view key) const;
   Lookup peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
 
-  // For a hot key without a servable copy: loads it, or waits for another caller's load. Throws
+  // For a kept key without a servable copy: loads it, or waits for another caller's load. Throws
   // what the load throws, or LoadRefused.
   SharedCachedValue load(std::string_view key, const Load& load) const;
 
@@ -72,6 +73,7 @@ class Engine {
   void store(std::string_view key, std::string_view value, std::optional<Millis> ttl) const;
   void remove(std::string_view key) const;
 
+  bool is_kept(std::string_view key) const;
   bool is_hot(std::string_view key) const;
   // Makes the key hot for `for_so_long`, whatever its traffic, and loads it as Client::warm()
   // describes. False: cache.maximum-size keys are hot already.

@@ -83,7 +83,7 @@ class [[nodiscard]] Local {
 
   template <class L>
   void ask(const Engine& engine, std::string_view key, Engine::Lookup found, L& loader) {
-    if (found.is_hot) {
+    if (found.is_kept) {
       own(engine.load(key, load_of<V>(loader, key)));
       return;
     }

@@ -166,9 +166,16 @@ void ClientOptions::describe(OptionSet& set) {
            ns(milliseconds(100)), ns(hours(24))});
 
   set.add({"cache.enabled", &cache_enabled,
-           "Whether hot keys are kept. If false, they are only reported."});
-  set.add(
-      {"cache.maximum-size", &maximum_size, "Maximum number of keys that are kept.", 1, 100'000});
+           "Whether local copies are kept. If false, hot keys are only reported."});
+  set.add({.name = "cache.admission",
+           .target = &admission,
+           .help = "Which keys get local copies (docs/guides/library.md). pays: those whose copies "
+                   "save more reads of the source than they cost, whatever their rate; hot: hot "
+                   "keys only.",
+           .choices = {"pays", "hot"}});
+  set.add({"cache.maximum-size", &maximum_size,
+           "Maximum number of keys that are kept. Each takes about 500 bytes besides its copy.", 1,
+           1'000'000});
   set.add({"cache.maximum-nil", &maximum_nil,
            "Maximum number of kept keys that do not exist in the source.", 0, 100'000});
   set.add(

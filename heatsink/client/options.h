@@ -51,9 +51,10 @@ struct ClientOptions {
 
   // cache.*
   bool cache_enabled = true;
-  std::int64_t maximum_size = 200;
+  std::string admission = "pays";
+  std::int64_t maximum_size = 65'536;
   std::int64_t maximum_nil = 100;
-  Bytes maximum_bytes = mebibytes(256);
+  Bytes maximum_bytes = mebibytes(64);
   Nanos expire_after_write = std::chrono::seconds(60);
   Nanos max_staleness = std::chrono::seconds(1);
   Nanos heartbeat_interval = Millis(100);

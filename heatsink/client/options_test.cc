@@ -25,7 +25,9 @@ TEST(ClientOptions, HaveTheDefaultsOfTheField) {
   EXPECT_EQ(options.hot_qps, std::nullopt);
   EXPECT_EQ(options.warm_qps, std::nullopt);
   EXPECT_EQ(options.demotion_interval, std::chrono::seconds(60));
-  EXPECT_EQ(options.maximum_size, 200);
+  EXPECT_EQ(options.admission, "pays");
+  EXPECT_EQ(options.maximum_size, 65'536);
+  EXPECT_EQ(options.maximum_bytes, mebibytes(64));
   EXPECT_EQ(options.expire_after_write, std::chrono::seconds(60));
   EXPECT_EQ(options.refresh_interval, std::chrono::seconds(10));
   EXPECT_EQ(options.max_failures, 3);
@@ -48,7 +50,7 @@ TEST(ClientOptions, NameTheOptionAndItsBounds) {
   ASSERT_FALSE(options.ok());
   EXPECT_THAT(options.error().message, HasSubstr("app.yaml:1"));
   EXPECT_THAT(options.error().message, HasSubstr("cache.maximum-size"));
-  EXPECT_THAT(options.error().message, HasSubstr("1 .. 100000"));
+  EXPECT_THAT(options.error().message, HasSubstr("1 .. 1000000"));
 }
 
 TEST(ClientOptions, TellEveryFaultOfAFile) {
@@ -91,7 +93,7 @@ TEST(ClientOptions, NameTheVariableThatIsWrong) {
   const auto options = ClientOptions::from_environment(bounds.data());
   ASSERT_FALSE(options.ok());
   EXPECT_THAT(options.error().message, HasSubstr("HEATSINK_CACHE_MAXIMUM_SIZE"));
-  EXPECT_THAT(options.error().message, HasSubstr("1 .. 100000"));
+  EXPECT_THAT(options.error().message, HasSubstr("1 .. 1000000"));
   const std::array<const char*, 2> unknown = {"HEATSINK_CACHE_MAXIMUM=5", nullptr};
   EXPECT_THAT(ClientOptions::from_environment(unknown.data()).error().message,
               HasSubstr("HEATSINK_CACHE_MAXIMUM does not match any option"));

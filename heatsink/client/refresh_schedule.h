@@ -32,6 +32,8 @@ class RefreshSchedule {
  public:
   explicit RefreshSchedule(const RefreshOptions& options) : options_(options) {}
 
+  Nanos interval() const { return options_.interval; }  // any thread
+
   // The key was loaded at `now`, by this loader. Counts as a success of a known key.
   void loaded(KeyHash hash, Load load, TimePoint now, double random);
   void forget(KeyHash hash);

@@ -13,9 +13,16 @@
 
 namespace heatsink::client {
 
-// Options without refreshes; warm_up() makes keys hot.
-inline ClientOptions quiet() {
+// Options for copies of hot keys only.
+inline ClientOptions only_hot() {
   ClientOptions options;
+  options.admission = "hot";
+  return options;
+}
+
+// The same without refreshes; warm_up() makes keys hot.
+inline ClientOptions quiet() {
+  ClientOptions options = only_hot();
   options.refresh_enabled = false;
   return options;
 }

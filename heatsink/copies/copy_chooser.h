@@ -4,14 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/copy_admission.h"
 #include "heatsink/copies/server_costs.h"
 
 namespace heatsink::copies {
@@ -24,36 +21,29 @@ class CopyChooser {
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
   };
   // Both outlive it.
-  CopyChooser(const Options& options, AdmissionState& state, cache::HotTable& table);
+  CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
 
-  void play(std::span<const SampledAccess> accesses, TimePoint now);
+  void play(std::span<const admit::SampledAccess> accesses, TimePoint now);
   // What the server had to do since the last call.
   void saw(const ServerWork& work) { costs_.saw(work); }
   // A fill has shown how long copies of this key live.
-  void filled(KeyHash key, Nanos life);
+  void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
   // Call it about once per second: follows what the table has room for, and what fills cost.
   void tick();
 
   // For people.
-  const admit::Choice& choice() const { return chooser_->choice(); }
-  std::vector<admit::Chooser::Estimate> estimates() const { return chooser_->estimates(); }
-  std::vector<admit::CopyCurve::Point> curve() const { return chooser_->curve(); }
+  const admit::Choice& choice() const { return chooser_.choice(); }
+  std::vector<admit::Chooser::Estimate> estimates() const { return chooser_.estimates(); }
+  std::vector<admit::CopyCurve::Point> curve() const { return chooser_.curve(); }
   admit::Costs costs() const { return costs_.costs(); }
-  std::size_t copies() const { return chooser_->copies(); }  // that fit
+  std::size_t copies() const { return chooser_.copies(); }  // that fit
 
  private:
-  void publish();
-  std::size_t copies_that_fit() const;
-  bool has_room() const;
+  admit::SizedChooser::Held held() const;
 
-  const Options options_;
-  AdmissionState& state_;
   cache::HotTable& table_;
   ServerCosts costs_;
-  std::unique_ptr<admit::Chooser> chooser_;
-  admit::Choice published_;
-  bool published_with_room_ = false;
-  std::uint64_t evicted_for_bytes_ = 0;
+  admit::SizedChooser chooser_;
 };
 
 }  // namespace heatsink::copies

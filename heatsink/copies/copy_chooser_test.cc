@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "heatsink/admit/admit.h"
 #include "heatsink/base/random.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/copy_admission.h"
 
 namespace heatsink::copies {
 namespace {
@@ -29,8 +29,8 @@ class CopyChooserTest : public testing::Test {
 
   cache::Epochs epochs_;
   cache::HotTable table_{{.entries_max = 1000}, epochs_};
-  AdmissionState state_{1000};
-  CopyAdmission worker_{state_};
+  admit::AdmissionState state_{1000};
+  admit::CopyAdmission worker_{state_};
   CopyChooser chooser_{{.copies_max = 1000}, state_, table_};
 };
 
@@ -72,8 +72,8 @@ TEST_F(CopyChooserTest, WorkersAndTableFollowTheChoice) {
 }
 
 TEST_F(CopyChooserTest, TheSampleIsBoundedBetweenTwoCalls) {
-  for (std::uint64_t i = 0; i < 10 * CopyAdmission::kSampledMax; ++i) read(i);
-  EXPECT_EQ(worker_.take_sampled().size(), CopyAdmission::kSampledMax);
+  for (std::uint64_t i = 0; i < 10 * admit::CopyAdmission::kSampledMax; ++i) read(i);
+  EXPECT_EQ(worker_.take_sampled().size(), admit::CopyAdmission::kSampledMax);
   EXPECT_TRUE(worker_.take_sampled().empty());
 }
 

@@ -170,8 +170,8 @@ void CopyKeeper::admit(FillRequest& request) {
       shared_.table.admit(request.key, request.db, request.hash, name, request.consistency));
 }
 
-void CopyKeeper::play(std::vector<SampledAccess> accesses, const ServerWork& work) {
-  auto shared = std::make_shared<std::vector<SampledAccess>>(std::move(accesses));
+void CopyKeeper::play(std::vector<admit::SampledAccess> accesses, const ServerWork& work) {
+  auto shared = std::make_shared<std::vector<admit::SampledAccess>>(std::move(accesses));
   loop_.post([this, shared, work] {
     if (!chooser_) return;
     chooser_->saw(work);

@@ -63,7 +63,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   // For the choice of what gets a copy: what a worker has sampled, and what the server did for it,
   // since its last call.
-  void play(std::vector<SampledAccess> accesses, const ServerWork& work);
+  void play(std::vector<admit::SampledAccess> accesses, const ServerWork& work);
   // The current state. If the keeper does not answer within 1 s, the report is empty and
   // `coherence` says so.
   report::Report report();

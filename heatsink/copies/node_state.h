@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/copy_admission.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/key_display.h"
@@ -83,9 +83,9 @@ struct NodeState {
       policy::Limits::make(options, rules)};  // null: no limits
 
   // Null: only hot keys get copies.
-  const std::unique_ptr<AdmissionState> admission{
+  const std::unique_ptr<admit::AdmissionState> admission{
       options.cache_enabled && has(copies_for, policy::CopiesFor::kWhatPays)
-          ? std::make_unique<AdmissionState>(static_cast<std::size_t>(options.maximum_size))
+          ? std::make_unique<admit::AdmissionState>(static_cast<std::size_t>(options.maximum_size))
           : nullptr};
 
   cache::Epochs epochs;

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "heatsink/admit/admit.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/audit_sampler.h"
 #include "heatsink/copies/auditor.h"
-#include "heatsink/copies/copy_admission.h"
 #include "heatsink/copies/counters.h"
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/fill_benefit.h"
@@ -123,8 +123,8 @@ class WorkerCopies {
   void saw(KeyHash key, bool is_write) {
     if (admission_) admission_->saw(key, is_write);
   }
-  std::vector<SampledAccess> take_sampled() {
-    return admission_ ? admission_->take_sampled() : std::vector<SampledAccess>{};
+  std::vector<admit::SampledAccess> take_sampled() {
+    return admission_ ? admission_->take_sampled() : std::vector<admit::SampledAccess>{};
   }
 
   // What the server did for this worker since the last call.
@@ -187,7 +187,7 @@ class WorkerCopies {
   std::vector<GatheredFill> gathered_;
   ServerWork fills_;  // only the numbers of fills
   ServerWork work_taken_;
-  std::optional<CopyAdmission> admission_;  // none: only hot keys get copies
+  std::optional<admit::CopyAdmission> admission_;  // none: only hot keys get copies
 };
 
 }  // namespace heatsink::copies

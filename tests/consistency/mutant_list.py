@@ -190,11 +190,11 @@ MUTANTS = [
            [off(CORE, "wanted_at >= shared->value_ends")], ("library, fail-over",)),
     Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
     Mutant("library: a write ends the copy before it is sent",
-           [without(CORE, "if (server_ != nullptr) hot_.drop(hash);")],
+           [without(CORE, "if (server_ != nullptr) key_changed(hash);")],
            ("library", "library, late loads"),
            "only a reader past the library knows of a write before its reply has come",
            ("library, readers past it",)),
     Mutant("library: what is told raises the fence",
            [without(SERVER, "fences_.raise(name_of(name), now());",
-                    "\n  hot_.drop(name);")], ("library, late loads",)),
+                    "\n  key_changed(name);")], ("library, late loads",)),
 ]  # fmt: skip

@@ -62,6 +62,9 @@ const std::vector<std::string> kRestless = {
     "detection.hot-qps=150",         "detection.minimum-residence=10ms",
     "detection.demotion-interval=0", "detection.demote-ratio=1"};
 
+// No key is hot. The third read earns a copy, but two keys at a time have room.
+const std::vector<std::string> kEarned = {"detection.hot-qps=1000000", "cache.maximum-size=2"};
+
 constexpr Faults kLibraryFaults{.stop_server = 0.3,
                                 .restart_server = 0.1,
                                 .cut = 0.3,
@@ -137,6 +140,24 @@ std::vector<Scenario> of_links() {
   };
 }
 
+std::vector<Scenario> of_earned_copies() {
+  return {
+      {.name = "library, earned copies",
+       .sessions = join({callers(1), kLibraryPast}),
+       .proxies = 0,
+       .bound = kStalenessMax,
+       .library =
+           {.count = 1, .options = kEarned, .has_own_loader = true, .dawdle_max = Millis(15)},
+       .network = {.slow_segment = 0.2, .slow_max = Millis(40)}},
+      {.name = "library, earned copies, faults",
+       .sessions = join({callers(1), kLibraryPast}),
+       .proxies = 0,
+       .bound = kStalenessMax,
+       .faults = kLibraryFaults,
+       .library = {.count = 1, .options = kEarned}},
+  };
+}
+
 std::vector<Scenario> beside_proxies() {
   Faults all = kLibraryFaults;
   all.stop_loop = 0.5;
@@ -156,7 +177,7 @@ std::vector<Scenario> beside_proxies() {
 
 std::vector<Scenario> library_scenarios() {
   std::vector<Scenario> out;
-  for (const auto& part : {of_loads(), of_links(), beside_proxies()})
+  for (const auto& part : {of_loads(), of_links(), of_earned_copies(), beside_proxies()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

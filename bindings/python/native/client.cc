@@ -208,12 +208,14 @@ PyObject* with_key(PyObject* self, PyObject* name) {
   return none_unless(kCall(client, key.data, key.size), call);
 }
 
-PyObject* client_is_hot(PyObject* self, PyObject* name) {
+// is_hot(key), _is_kept(key)
+template <KeyCall kCall>
+PyObject* asks_key(PyObject* self, PyObject* name) {
   heatsink_client* const client = state_of(self).handle();
   if (client == nullptr) return nullptr;
   const Key key(name);
   if (!key) return nullptr;
-  const int code = heatsink_is_hot(client, key.data, key.size);
+  const int code = kCall(client, key.data, key.size);
   return code < 0 ? Call().raise(code) : PyBool_FromLong(code);
 }
 
@@ -326,8 +328,9 @@ PyMethodDef client_methods[] = {
     {"invalidate", method(with_key<heatsink_invalidate>), METH_O, "invalidate(key)"},
     {"record", method(with_key<heatsink_record>), METH_O,
      "record($self, key, /)\n--\n\nCounts an access that does not go through this Client."},
-    {"is_hot", method(client_is_hot), METH_O,
+    {"is_hot", method(asks_key<heatsink_is_hot>), METH_O,
      "is_hot($self, key, /)\n--\n\nWhether the key is hot, by its traffic or by warm()."},
+    {"_is_kept", method(asks_key<heatsink_is_kept>), METH_O, "_is_kept(key)"},
     {"_warm", method(client_warm), METH_FASTCALL, "_warm(key, loader, milliseconds)"},
     {"_top", method(tell_top), METH_O, "_top(n)"},
     {"_stats", method(tell_stats), METH_NOARGS, "_stats()"},

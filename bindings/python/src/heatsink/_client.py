@@ -88,7 +88,7 @@ class Client(_native.Client, Closing):
             return value
         if loader is None:
             return await asyncio.to_thread(self._load, key, None)
-        if not self.is_hot(key):
+        if not self._is_kept(key):
             return self._fresh(await loader(key))
         return await self._load_group.load(key, loader)
 

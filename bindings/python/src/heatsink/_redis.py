@@ -65,7 +65,8 @@ class _Copies:
         self._client = client
         self._encoder = redis_client.connection_pool.get_encoder()
         self._is_utf8 = self._encoder.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
-        self._kept: set[bytes] = set()
+        self._kept: set[bytes] = set()  # and keys that have lost their copies since
+        self._kept_max = _KEPT_MAX
 
     def key(self, name: Any) -> Any:
         """A key name in redis-py's encoding; DataError for types that redis-py rejects."""
@@ -75,9 +76,19 @@ class _Copies:
 
     def loading(self, key: str | bytes) -> None:
         """Call it before the load, so that a later command finds the key."""
-        if len(self._kept) >= _KEPT_MAX:
-            self._kept = {name for name in set(self._kept) if self._client.is_hot(name)}
         self._kept.add(key.encode() if isinstance(key, str) else key)
+        if len(self._kept) > self._kept_max:
+            self._prune()
+
+    def _prune(self) -> None:
+        # Without a lock, because a child may be forked meanwhile: another thread may add any key.
+        for key in list(self._kept):
+            if self._client._is_kept(key):
+                continue
+            self._kept.discard(key)
+            if self._client._is_kept(key):  # since then
+                self._kept.add(key)
+        self._kept_max = max(_KEPT_MAX, 2 * len(self._kept))
 
     def written(self, words: Iterable[Any]) -> None:
         """Call it after a command has ended, even with an error: drops the copies it may change."""
@@ -85,11 +96,12 @@ class _Copies:
         command = str(name).upper().split(" ")[0]
         if command in _READS:
             return
-        kept = self._kept
-        if command not in _FLUSHES:
+        if command in _FLUSHES:
+            changed = list(self._kept)
+        else:
             named = {bytes(self._encoder.encode(each)) for each in arguments if _may_be_key(each)}
-            kept = kept & named
-        for key in list(kept):
+            changed = [key for key in named if key in self._kept]
+        for key in changed:
             self._client.invalidate(key)
 
     def value(self, written: Any) -> Any:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/copies/copy_admission.h"
+#include "heatsink/admit/copy_admission.h"
 
-namespace heatsink::copies {
+namespace heatsink::admit {
 AdmissionState::AdmissionState(std::size_t copies)
-    : sightings_(copies * admit::Choice::kHistoryMax),
-      reads_(admit::Choice{}.reads),
-      history_(copies * admit::Choice{}.history) {}
+    : sightings_(copies * Choice::kHistoryMax),
+      reads_(Choice{}.reads),
+      history_(copies * Choice{}.history) {}
 
 void AdmissionState::publish(std::uint32_t reads, std::uint64_t history,
                              std::uint64_t sample_mask) {
@@ -14,4 +14,4 @@ void AdmissionState::publish(std::uint32_t reads, std::uint64_t history,
   sample_mask_.store(sample_mask, std::memory_order_relaxed);
 }
 
-}  // namespace heatsink::copies
+}  // namespace heatsink::admit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides, in the workers, which reads earn their key a copy, and samples accesses for the keeper.
+// Decides, in the threads that read, which reads earn their key a copy. Samples accesses for the
+// Chooser.
 #pragma once
 
 #include <atomic>
@@ -9,30 +10,32 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/admit/admit.h"
+#include "heatsink/admit/choice.h"
+#include "heatsink/admit/chooser.h"
+#include "heatsink/admit/sightings.h"
 #include "heatsink/base/hash.h"
 
-namespace heatsink::copies {
+namespace heatsink::admit {
 
-// The part that all workers and the keeper share. Any thread.
+// The part that all readers and the Chooser's thread share. Any thread.
 class AdmissionState {
  public:
   // `copies`: keys that may have a copy at most.
   explicit AdmissionState(std::size_t copies);
 
-  // The keeper: what holds from now on. A worker may use the old values for a moment. `reads`,
-  // `history`: as SightingCounter counts them.
+  // The Chooser's thread: what holds from now on. A reader may use the old values for a moment.
+  // `reads`, `history`: as SightingCounter counts them.
   void publish(std::uint32_t reads, std::uint64_t history, std::uint64_t sample_mask);
 
   std::uint32_t reads() const { return reads_.load(std::memory_order_relaxed); }
   std::uint64_t history() const { return history_.load(std::memory_order_relaxed); }
   bool samples(KeyHash key) const {
-    return admit::Chooser::is_sampled(key, sample_mask_.load(std::memory_order_relaxed));
+    return Chooser::is_sampled(key, sample_mask_.load(std::memory_order_relaxed));
   }
-  admit::Sightings& sightings() { return sightings_; }
+  Sightings& sightings() { return sightings_; }
 
  private:
-  admit::Sightings sightings_;
+  Sightings sightings_;
   std::atomic<std::uint32_t> reads_;
   std::atomic<std::uint64_t> history_;  // in reads of keys without a copy
   std::atomic<std::uint64_t> sample_mask_{0};
@@ -43,15 +46,17 @@ struct SampledAccess {
   bool is_write;
 };
 
-// One worker's thread.
+// One reader's: a thread's, or guarded by a lock.
 class CopyAdmission {
  public:
-  explicit CopyAdmission(AdmissionState& state) : state_(state), counter_(state.sightings()) {}
+  // `sampled_max`: accesses that it holds for take_sampled().
+  explicit CopyAdmission(AdmissionState& state, std::size_t sampled_max = kSampledMax)
+      : state_(state), counter_(state.sightings()), sampled_max_(sampled_max) {}
 
   // A read of a key that has no copy, and could have one. True: it earns one now.
   bool earns_copy(KeyHash key) {
     const std::uint32_t reads = state_.reads();
-    return reads != admit::Choice::kNever && counter_.see(key, state_.history()) >= reads;
+    return reads != Choice::kNever && counter_.see(key, state_.history()) >= reads;
   }
   // The key is about to get a copy.
   void admitted(KeyHash key) { state_.sightings().forget(key); }
@@ -59,16 +64,19 @@ class CopyAdmission {
   // Each access of a key, whether a copy answers it or not.
   void saw(KeyHash key, bool is_write) {
     if (is_write) state_.sightings().forget(key);
-    if (state_.samples(key) && sampled_.size() < kSampledMax) sampled_.push_back({key, is_write});
+    if (state_.samples(key) && !is_full()) sampled_.push_back({key, is_write});
   }
-  // Those since the last call, for admit::Chooser; those beyond kSampledMax are lost.
+  // No further access is sampled before take_sampled().
+  bool is_full() const { return sampled_.size() >= sampled_max_; }
+  // Those since the last call, for Chooser; those beyond sampled_max are lost.
   std::vector<SampledAccess> take_sampled() { return std::exchange(sampled_, {}); }
   static constexpr std::size_t kSampledMax = 8192;
 
  private:
   AdmissionState& state_;
-  admit::SightingCounter counter_;
+  SightingCounter counter_;
+  const std::size_t sampled_max_;
   std::vector<SampledAccess> sampled_;
 };
 
-}  // namespace heatsink::copies
+}  // namespace heatsink::admit

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admit/sized_chooser.h"
+
+#include <algorithm>
+
+namespace heatsink::admit {
+namespace {
+
+// Bytes limit the copies to a number that moves all the time. The miniatures start anew only when
+// it has moved this far, because they know nothing then.
+constexpr std::size_t kResizeFactor = 2;
+constexpr std::size_t kPlayedMin = 256;
+
+}  // namespace
+
+SizedChooser::SizedChooser(const Options& options, AdmissionState& state)
+    : options_(options), state_(state), room_(options.copies_max) {
+  const std::size_t first = options.copies_at_first;
+  make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.costs,
+       options.first);
+  publish(true);
+}
+
+void SizedChooser::play(std::span<const SampledAccess> accesses, const Held& held, TimePoint now) {
+  for (const SampledAccess& access : accesses) {
+    if (!chooser_->samples(access.key)) continue;  // sampled before the last change of size
+    if (access.is_write) {
+      chooser_->write(access.key);
+    } else {
+      chooser_->read(access.key, now);
+    }
+  }
+  const bool has_room = held.copies < room_;
+  if (chooser_->choice() != published_ || has_room != published_with_room_) publish(has_room);
+}
+
+void SizedChooser::filled(KeyHash key, Nanos life) {
+  if (chooser_->samples(key)) chooser_->filled(key, life);
+}
+
+// Where copies were evicted for their bytes, the cache is as full as it gets.
+void SizedChooser::tick(const Held& held, const Costs& costs, std::size_t useful) {
+  chooser_->set_costs(costs);
+  const bool is_full = held.evicted_for_bytes != evicted_for_bytes_;
+  evicted_for_bytes_ = held.evicted_for_bytes;
+  const std::size_t fit = std::max(held.copies, is_full ? kPlayedMin : room_);
+  follow(room_, std::min(fit, options_.copies_max));
+  std::size_t copies = chooser_->copies();
+  if (!follow(copies, std::min(room_, useful))) return;
+  make(copies, costs, chooser_->choice());
+  publish(held.copies < room_);
+}
+
+bool SizedChooser::follow(std::size_t& size, std::size_t wanted) {
+  if (wanted <= size * kResizeFactor && size <= wanted * kResizeFactor) return false;
+  size = wanted;
+  return true;
+}
+
+void SizedChooser::make(std::size_t copies, const Costs& costs, const Choice& first) {
+  chooser_ = std::make_unique<Chooser>(
+      ChooserOptions{.copies = copies, .costs = costs, .life = options_.life}, first);
+}
+
+void SizedChooser::publish(bool has_room) {
+  published_ = chooser_->choice();
+  published_with_room_ = has_room;
+  state_.publish(published_.reads_if(has_room), chooser_->copies() * published_.history,
+                 chooser_->sample_mask());
+}
+
+}  // namespace heatsink::admit

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the choice of what gets a copy, for a cache whose room changes: from the sampled accesses of
+// all readers to the number of reads that earns a copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heatsink/admit/chooser.h"
+#include "heatsink/admit/copy_admission.h"
+#include "heatsink/base/clock.h"
+
+namespace heatsink::admit {
+
+// One thread. No clock.
+class SizedChooser {
+ public:
+  struct Options {
+    std::size_t copies_max = 65'536;  // keys that may have a copy
+    std::size_t copies_at_first = 0;  // until tick() knows better; 0: copies_max
+    Nanos life = std::chrono::seconds(10);
+    Costs costs = {};
+    Choice first = {};  // until the first decision
+  };
+  // `state` outlives it.
+  SizedChooser(const Options& options, AdmissionState& state);
+
+  // What the cache holds now.
+  struct Held {
+    std::size_t copies = 0;
+    std::uint64_t evicted_for_bytes = 0;  // copies, in total
+  };
+
+  void play(std::span<const SampledAccess> accesses, const Held& held, TimePoint now);
+  // A fill has shown how long copies of this key live.
+  void filled(KeyHash key, Nanos life);
+  // Call it about once per second: follows what the cache has room for. `useful`: more copies than
+  // this would not be read, so no more are played. Fewer copies mean a larger sample of the keys.
+  void tick(const Held& held, const Costs& costs, std::size_t useful);
+
+  const Choice& choice() const { return chooser_->choice(); }
+  std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
+  std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
+  std::size_t copies() const { return chooser_->copies(); }  // that are played
+
+ private:
+  void make(std::size_t copies, const Costs& costs, const Choice& first);
+  void publish(bool has_room);
+  static bool follow(std::size_t& size, std::size_t wanted);  // true: it has changed
+
+  const Options options_;
+  AdmissionState& state_;
+  std::size_t room_;  // copies that fit
+  std::unique_ptr<Chooser> chooser_;
+  Choice published_;
+  bool published_with_room_ = true;
+  std::uint64_t evicted_for_bytes_ = 0;
+};
+
+}  // namespace heatsink::admit

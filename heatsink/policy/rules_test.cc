@@ -194,8 +194,7 @@ TEST_F(Rules, FloorsAreDividedAmongTheShards) {
 }
 
 TEST_F(Rules, QuietSentenceNamesTheThresholds) {
-  EXPECT_EQ(quiet_sentence(options),
-            "no key reaches 1 % of the traffic and 100/s (hot-qps: auto)");
+  EXPECT_EQ(quiet_sentence(options), "no key reaches 1 % of the traffic and 100/s (hot-qps: auto)");
   options.hot_qps = 3000;
   EXPECT_EQ(quiet_sentence(options), "no key reaches 3000/s (detection.hot-qps)");
   options.hot_share = Share{0.02};

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -133,10 +134,12 @@ RecorderOptions shard_of(std::size_t threads, std::uint64_t lossless_per_second)
   return options;
 }
 
-// The proxy's defaults: keys that are far from warm displace nobody.
-RecorderOptions as_proxy(std::size_t threads) {
+// The proxy: keys that are far from warm displace nobody. Nothing: its default threshold.
+RecorderOptions as_proxy(std::size_t threads, std::optional<double> hot_qps) {
   RecorderOptions options = shard_of(threads, kLossless);
-  const detect::RuleSet::ShardCounts counts = detect::RuleSet().shard_counts(0, 0.25, threads);
+  detect::Rule rule;
+  detect::set_thresholds(rule, hot_qps, std::nullopt);
+  const auto counts = detect::RuleSet(rule).shard_counts(0, 0.25, threads);
   options.worth_tracking = counts.worth_tracking;
   return options;
 }
@@ -162,7 +165,8 @@ void measure_threads(Figures& figures, std::span<const Stream> streams, int roun
   const RecorderOptions lossless = shard_of(threads, kLossless);
   RecorderOptions templates = lossless;
   templates.template_bytes = kTemplateBytes / threads;
-  const RecorderOptions proxy = as_proxy(threads);
+  const RecorderOptions proxy = as_proxy(threads, std::nullopt);
+  const RecorderOptions fixed = as_proxy(threads, 3000);
   const RecorderOptions sampled = shard_of(threads, 1'000'000);
   Contender all[] = {
       contender("lossless, hash included", [&] { return recorder_pass<true>(lossless, calm); }),
@@ -170,6 +174,7 @@ void measure_threads(Figures& figures, std::span<const Stream> streams, int roun
       contender("the same, templates counted",
                 [&] { return recorder_pass<false>(templates, calm); }),
       contender("hash included, as the proxy", [&] { return recorder_pass<true>(proxy, calm); }),
+      contender("the same, hot-qps 3000", [&] { return recorder_pass<true>(fixed, calm); }),
       contender("sampled, hash included", [&] { return recorder_pass<true>(sampled, kFast); }),
       contender("sampled, hash given", [&] { return recorder_pass<false>(sampled, kFast); }),
       contender("naive: LRU of 10 000, ring, one mutex", [&] { return naive_pass(detector); })};
@@ -180,7 +185,7 @@ void measure_threads(Figures& figures, std::span<const Stream> streams, int roun
   for (const Contender& one : all) add_row(figures, one);
   // Of one thread the wall clock says how busy the machine is; two threads are about more than CPU.
   const double reached = median(each(all[0], threads == 1 ? &Cost::cpu_ns : &Cost::wall_ns));
-  const double times = ratio(all[6], all[0], &Cost::wall_ns);
+  const double times = ratio(all[7], all[0], &Cost::wall_ns);
   figures.table(fmt::format("Targets of cost, {} thread{}", threads, threads == 1 ? "" : "s"),
                 {"target", "asked", "reached", ""});
   figures.row({threads == 1 ? "lossless, hash included, ns of CPU" : "the same, ns of wall time",

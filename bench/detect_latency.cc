@@ -86,7 +86,7 @@ class Proxy {
   void tell(std::size_t shard, TimePoint now) {
     began_ = BootClock::now();
     recorders_[shard].drain(now);
-    const std::uint64_t floor = options_.rules.floor(0, options_.burst);
+    const std::uint64_t floor = options_.rules.floor(0, options_.burst).least;
     summaries_[shard] = recorders_[shard].summarize(
         now, kShardKeys, std::max<std::uint64_t>(floor / recorders_.size(), 1));
   }

@@ -13,7 +13,7 @@ find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room base cache client detect distributed httpd limit net redis report resp stats)
+foreach(room admit base cache client detect distributed httpd limit net redis report resp stats)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()
 target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_boost_json>)

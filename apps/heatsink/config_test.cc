@@ -166,7 +166,7 @@ TEST_F(ConfigVerb, LimitsAreWrittenAsAGroupOrWithDotsAndTheirFaultsAreTold) {
   EXPECT_THAT(
       run({"check", file("rules:\n- match: a\n  limit: {rate: 0/s}\n")}).err,
       HasSubstr("heatsink.yaml:2: rule 1 (a): limit.rate: a rate must be at least 1 per day"));
-  EXPECT_THAT(run({"check", file("limits: {automatic-qps: 10}\n")}).err,
+  EXPECT_THAT(run({"check", file("detection: {warm-qps: 500}\nlimits: {automatic-qps: 10}\n")}).err,
               HasSubstr("limits.automatic-qps is below detection.warm-qps"));
 }
 

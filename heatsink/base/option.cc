@@ -92,7 +92,7 @@ std::string OptionSet::told(std::string message) const {
   return owner_.empty() ? std::move(message) : owner_ + ": " + message;
 }
 
-std::string OptionSet::value_text(const OptionRow& row) const { return option_text(row.target); }
+std::string OptionSet::value_text(const OptionRow& row) const { return option_text(row); }
 
 std::string OptionSet::default_text(const OptionRow& row) const {
   assert(&row >= rows_.data() && &row < rows_.data() + rows_.size());

@@ -20,12 +20,13 @@ namespace heatsink {
 class OptionList;
 
 // Where a row's value is stored; its type decides the text form and the checks. An unset optional
-// is written as kInherit: its owner decides the effective value, and the help must say so.
+// is written as the row's `unset`: its owner decides the effective value, and the help must say so.
 using OptionTarget =
     std::variant<bool*, std::int64_t*, double*, std::string*, Nanos*, Bytes*, Share*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<Nanos>*,
                  std::optional<Bytes>*, std::optional<Share>*>;
 inline constexpr std::string_view kInherit = "inherit";
+inline constexpr std::string_view kAuto = "auto";
 
 struct OptionRow {
   std::string name;     // "detection.hot-qps": group, dot, name in kebab-case
@@ -36,6 +37,7 @@ struct OptionRow {
   double min = 0;
   double max = 0;
   std::vector<std::string> choices = {};  // for a string: if not empty, the allowed values
+  std::string_view unset = kInherit;      // the word for an optional without a value; static
 };
 
 // The rows of a program, or of one list item. Not thread-safe. Does not own the targets, which must

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace heatsink {
 namespace {
 
@@ -216,6 +218,24 @@ TEST(OptionDeathTest, RowsMustMakeSense) {
 #else
   GTEST_SKIP() << "asserts are compiled out";
 #endif
+}
+
+// The word for "no value" is the row's own.
+TEST(Option, AnUnsetNumberHasTheRowsWord) {
+  std::optional<double> rate, inherited;
+  OptionSet set;
+  set.add({.name = "rate", .target = &rate, .help = "Rate.", .min = 1, .max = 9, .unset = kAuto});
+  set.add({.name = "other", .target = &inherited, .help = "Other.", .min = 1, .max = 9});
+  EXPECT_EQ(set.value_text(*set.find("rate")), "auto");
+  EXPECT_EQ(set.value_text(*set.find("other")), "inherit");
+  EXPECT_EQ(set.bounds_text(*set.find("rate")), "1 .. 9 | auto");
+  ASSERT_TRUE(set.set("rate", "5").ok());
+  EXPECT_EQ(rate, 5);
+  EXPECT_THAT(set.set("rate", "inherit").error().message,
+              HasSubstr("write a number, as in 0.5, or auto (bounds 1 .. 9 | auto, default auto)"));
+  EXPECT_EQ(rate, 5);
+  ASSERT_TRUE(set.set("rate", "auto").ok());
+  EXPECT_EQ(rate, std::nullopt);
 }
 
 }  // namespace

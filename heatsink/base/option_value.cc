@@ -61,13 +61,6 @@ Result<Share> parse(std::string_view text, const Share*) {
   Result<Share> share = parse_share(text);
   return share.ok() ? share : malformed_value(kShareForm);
 }
-template <class T>
-Result<std::optional<T>> parse(std::string_view text, const std::optional<T>*) {
-  if (text == kInherit) return std::optional<T>();
-  Result<T> value = parse(text, static_cast<const T*>(nullptr));
-  if (!value.ok()) return malformed_value(value.error().message + ", or " + std::string(kInherit));
-  return std::optional<T>(std::move(*value));
-}
 
 std::string format(bool value) { return value ? "true" : "false"; }
 std::string format(std::int64_t value) { return std::to_string(value); }
@@ -86,10 +79,6 @@ std::string format(const std::string& value) { return value; }
 std::string format(Nanos value) { return format_duration(value); }
 std::string format(Bytes value) { return format_bytes(value); }
 std::string format(Share value) { return format_share(value); }
-template <class T>
-std::string format(const std::optional<T>& value) {
-  return value ? format(*value) : std::string(kInherit);
-}
 
 std::int64_t to_integer(
     double value) {  // the nearest in range: a cast alone is undefined beyond the limits
@@ -147,8 +136,30 @@ std::string broken_bound(const OptionRow& row, const T& value) {
 }
 
 template <class T>
+Result<T> parse_for(const OptionRow&, std::string_view text, const T* target) {
+  return parse(text, target);
+}
+template <class T>
+Result<std::optional<T>> parse_for(const OptionRow& row, std::string_view text,
+                                   const std::optional<T>*) {
+  if (text == row.unset) return std::optional<T>();
+  Result<T> value = parse(text, static_cast<const T*>(nullptr));
+  if (!value.ok()) return malformed_value(value.error().message + ", or " + std::string(row.unset));
+  return std::optional<T>(std::move(*value));
+}
+
+template <class T>
+std::string format_for(const OptionRow&, const T& value) {
+  return format(value);
+}
+template <class T>
+std::string format_for(const OptionRow& row, const std::optional<T>& value) {
+  return value ? format(*value) : std::string(row.unset);
+}
+
+template <class T>
 Status assign(const OptionRow& row, T* target, std::string_view text) {
-  Result<T> value = parse(text, target);
+  Result<T> value = parse_for(row, text, target);
   if (!value.ok()) return value.error();
   const std::string fix = broken_bound(row, *value);
   if (!fix.empty()) return Error{ErrorCode::kOutOfRange, fix};
@@ -168,7 +179,7 @@ std::string bounds(const OptionRow& row, const T* target) {
 }
 template <class T>
 std::string bounds(const OptionRow& row, const std::optional<T>*) {
-  return bounds(row, static_cast<const T*>(nullptr)) + " | " + std::string(kInherit);
+  return bounds(row, static_cast<const T*>(nullptr)) + " | " + std::string(row.unset);
 }
 
 }  // namespace
@@ -177,8 +188,8 @@ Status assign_option(const OptionRow& row, std::string_view text) {
   return std::visit([&](auto* target) { return assign(row, target, text); }, row.target);
 }
 
-std::string option_text(const OptionTarget& target) {
-  return std::visit([](const auto* value) { return format(*value); }, target);
+std::string option_text(const OptionRow& row) {
+  return std::visit([&](const auto* value) { return format_for(row, *value); }, row.target);
 }
 
 std::string option_bounds_text(const OptionRow& row) {

@@ -13,7 +13,7 @@ namespace heatsink {
 // the caller adds name, bounds and default.
 Status assign_option(const OptionRow& row, std::string_view text);
 
-std::string option_text(const OptionTarget& target);  // in the form that assign_option() accepts
+std::string option_text(const OptionRow& row);  // in the form that assign_option() accepts
 std::string option_bounds_text(const OptionRow& row);
 bool option_is_text(const OptionTarget& target);
 bool option_within_bounds(const OptionRow& row);

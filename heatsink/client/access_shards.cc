@@ -17,10 +17,13 @@ detect::RecorderOptions part_of(detect::RecorderOptions options, std::size_t sha
   const auto part = [&](std::uint64_t of) {
     return of == UINT64_MAX ? of : std::max<std::uint64_t>(of / shards, of == 0 ? 0 : 1);
   };
+  const auto part_of_level = [&](detect::CountLevel of) {
+    return detect::CountLevel(part(of.least), of.part);
+  };
   options.memory_bytes /= shards;
   options.template_bytes /= shards;
-  options.urgent_count = part(options.urgent_count);
-  options.worth_tracking = part(options.worth_tracking);
+  options.urgent_count = part_of_level(options.urgent_count);
+  options.worth_tracking = part_of_level(options.worth_tracking);
   options.lossless_per_second = part(options.lossless_per_second);
   options.has_distinct = true;
   return options;
@@ -130,7 +133,7 @@ std::vector<admit::SampledAccess> AccessShards::take_sampled() {
 }
 
 std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,
-                                                     std::uint64_t floor) {
+                                                     detect::CountLevel floor) {
   std::vector<detect::Summary> summaries;
   for (const auto& shard : shards_->all) {
     const std::lock_guard lock(shard->mutex);

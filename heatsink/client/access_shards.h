@@ -50,7 +50,8 @@ class AccessShards {
   std::vector<admit::SampledAccess> take_sampled();
 
   // One summary per shard. It can lack up to 63 accesses of each thread that has paused since.
-  std::vector<detect::Summary> summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor);
+  std::vector<detect::Summary> summarize(TimePoint now, std::size_t keys_max,
+                                         detect::CountLevel floor);
 
   // The same lack applies. Totals since the construction.
   struct Traffic {

@@ -23,8 +23,7 @@ constexpr double kBurst = 0.25;
 detect::RuleSet rules_of(const ClientOptions& options) {
   detect::Rule rule;
   rule.measure.window = options.window;
-  rule.hot = options.hot_qps;
-  rule.warm = std::min(options.warm_qps, options.hot_qps);
+  detect::set_thresholds(rule, options.hot_qps, options.warm_qps);
   rule.confirm_windows = static_cast<std::uint32_t>(options.confirm_windows);
   rule.demote_ratio = options.demote_ratio;
   rule.minimum_residence = std::min(options.minimum_residence, options.inactive_expire);
@@ -382,8 +381,9 @@ void Core::run_keeper() {
 
 void Core::tick(TimePoint now) {
   if (!is_counting_) return;
+  const detect::CountLevel floor = rules_.shard_counts(0, kBurst, shards_of(options_)).floor;
   detect::Summary merged =
-      detect::merge(shards_.summarize(clock_.now(), kKnownMax, rules_.floor(0, kBurst)), kKnownMax);
+      detect::merge(shards_.summarize(clock_.now(), kKnownMax, floor), kKnownMax);
   std::vector<HotEvent> events;
   std::vector<std::function<void(const HotEvent&)>> callbacks;
   {

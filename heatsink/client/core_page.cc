@@ -105,15 +105,16 @@ report::Report Core::page_report() const {
   report.hits_rate = now.reads_per_second * now.hit_ratio;
   report.misses_rate = report.reads_rate - report.hits_rate;
   report.offload = report.requests_rate > 0 ? report.hits_rate / report.requests_rate : 0;
-  report.hot = options_.hot_qps;
-  report.warm = rules_.rules().front().warm;
-  report.hot_means =
-      fmt::format("at least {}/s in this process (detection.hot-qps)", options_.hot_qps);
-  report.quiet = fmt::format("no key reaches {}/s (detection.hot-qps)", options_.hot_qps);
+  const std::string hot = detect::hot_qps_words(options_.hot_qps);
+  report.hot_means = "in this process at least " + hot;
+  report.quiet = "no key reaches " + hot;
   report.cached_entries = now.copies;
   report.cached_bytes = now.copies_bytes;
   const std::lock_guard lock(state_mutex_);
   report.sampled = window_.sampled;
+  const detect::Thresholds threshold = detect::thresholds(rules_.rules().front(), window_);
+  report.hot = threshold.hot;
+  report.warm = threshold.warm;
   report.absent_max = detect::absent_max(window_, selector_.verdicts());
   report.templates = report::templates_report(window_, 0);
   for (const detect::Verdict& verdict : selector_.verdicts()) add_key(report, verdict, now.level);

@@ -122,10 +122,20 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", ns(milliseconds(100)),
            ns(hours(1))});
-  set.add({"detection.hot-qps", &hot_qps, "A key is hot from this many accesses per second.", 0.01,
-           1e9});
-  set.add({"detection.warm-qps", &warm_qps,
-           "A key is warm from this many accesses per second. It is limited to hot-qps.", 0, 1e9});
+  set.add({.name = "detection.hot-qps",
+           .target = &hot_qps,
+           .help = "A key is hot from this many accesses per second. auto means 1 % of this "
+                   "process's accesses, but at least 100 per second.",
+           .min = 0.01,
+           .max = 1e9,
+           .unset = kAuto});
+  set.add({.name = "detection.warm-qps",
+           .target = &warm_qps,
+           .help = "A key is warm from this many accesses per second. It is limited to hot-qps. "
+                   "auto means a quarter of hot-qps.",
+           .min = 0,
+           .max = 1e9,
+           .unset = kAuto});
   set.add({"detection.top-n", &top_n,
            "Maximum number of hot keys. cache.maximum-size limits it, too.", 1, 100'000});
   set.add({"detection.confirm-windows", &confirm_windows,

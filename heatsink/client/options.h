@@ -34,8 +34,7 @@ struct ClientOptions {
   // detection.*
   bool detection_enabled = true;
   Nanos window = std::chrono::seconds(10);
-  double hot_qps = 3000;
-  double warm_qps = 500;
+  std::optional<double> hot_qps, warm_qps;  // nothing: automatic (detect::set_thresholds())
   std::int64_t top_n = 200;
   std::int64_t confirm_windows = 1;
   double demote_ratio = 0.8;

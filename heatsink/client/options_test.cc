@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 TEST(ClientOptions, HaveTheDefaultsOfTheField) {
   const ClientOptions options;
   EXPECT_EQ(options.window, std::chrono::seconds(10));
-  EXPECT_EQ(options.hot_qps, 3000);
-  EXPECT_EQ(options.warm_qps, 500);
+  EXPECT_EQ(options.hot_qps, std::nullopt);
+  EXPECT_EQ(options.warm_qps, std::nullopt);
   EXPECT_EQ(options.demotion_interval, std::chrono::seconds(60));
   EXPECT_EQ(options.admission, "pays");
   EXPECT_EQ(options.maximum_size, 65'536);
@@ -70,7 +70,7 @@ TEST(ClientOptions, AreSetOverWhatTheyAre) {
   EXPECT_EQ(more->maximum_size, 5);
   const auto wrong = more->with("detection.hot-qps", "0");
   ASSERT_FALSE(wrong.ok());
-  EXPECT_THAT(wrong.error().message, HasSubstr("default 3000"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("default auto"));
 }
 
 // The way documentation uses options that are known to be valid.

@@ -47,8 +47,9 @@ report::Report CopyKeeper::make_report() {
   report.hit_ratio = ratio(node.hits, node.reads);
   report.offload = ratio(node.hits, node.requests);
   report.dimension = base.measure.dimension;
-  report.hot = base.hot;
-  report.warm = base.warm;
+  const detect::Thresholds threshold = detect::thresholds(base, node);
+  report.hot = threshold.hot;
+  report.warm = threshold.warm;
   report.rules = shared_.options.rules.size();
   report.workers = static_cast<std::uint64_t>(shared_.options.workers);
   report.redacted = shared_.shown.redacts();

@@ -31,10 +31,10 @@ double times(double value, double threshold) {
 }
 
 // A key above both warm and hot_share is as hot as one above hot.
-double heat(const Rule& rule, double rate, double share) {
-  const double by_rate = rate / rule.hot;
+double heat(const Rule& rule, const Thresholds& threshold, double rate, double share) {
+  const double by_rate = rate / threshold.hot;
   if (rule.hot_share <= 0) return by_rate;
-  return std::max(by_rate, std::min(times(share, rule.hot_share), times(rate, rule.warm)));
+  return std::max(by_rate, std::min(times(share, rule.hot_share), times(rate, threshold.warm)));
 }
 
 bool is_passing(Cause cause) {
@@ -50,9 +50,9 @@ Cause cause_of_warmth(const Standing& standing) {
 Classification warm_or_cold(const Rule& rule, const Standing& standing, const Evidence& evidence) {
   if (!evidence.is_listed) return {Temperature::kCold, Cause::kVanished};
   const bool was_more = standing.temperature > Temperature::kWarm;
-  const bool rises = evidence.rate_low >= rule.warm;
+  const bool rises = evidence.rate_low >= evidence.threshold.warm;
   const bool stays = standing.temperature != Temperature::kCold &&
-                     evidence.rate_high >= rule.warm * rule.demote_ratio;
+                     evidence.rate_high >= evidence.threshold.warm * rule.demote_ratio;
   if (rises || stays) {
     return {Temperature::kWarm, was_more ? Cause::kCooled : cause_of_warmth(standing)};
   }
@@ -122,6 +122,7 @@ Classification classify_others(const Rule& rule, const Standing& standing, const
 
 Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count) {
   Evidence out;
+  out.threshold = thresholds(rule, window);
   out.is_listed = true;
   const double seconds = window.seconds();
   const auto low = static_cast<double>(count.low);
@@ -134,8 +135,8 @@ Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& co
     out.share_low = std::min(low / total, 1.0);
     out.share_high = std::min(high / total, 1.0);
   }
-  out.heat_low = heat(rule, out.rate_low, out.share_low);
-  out.heat_high = heat(rule, out.rate_high, out.share_high);
+  out.heat_low = heat(rule, out.threshold, out.rate_low, out.share_low);
+  out.heat_high = heat(rule, out.threshold, out.rate_high, out.share_high);
   out.reads = count.reads;
   out.writes = count.writes;
   return out;
@@ -153,7 +154,7 @@ void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count,
                     double part) {
   if (part <= 0 || rule.confirm_windows > 1) return;
   const double needed =
-      part * rule.hot * std::chrono::duration<double>(rule.measure.window).count();
+      part * evidence.threshold.hot * std::chrono::duration<double>(rule.measure.window).count();
   if (needed < kBurstLeast || static_cast<double>(count.low) < needed) return;
   if (static_cast<double>(gain.count) < needed * kBurstNew) return;
   evidence.is_burst = true;

@@ -42,6 +42,7 @@ struct Evidence {
   double rate_low = 0, rate_high = 0;
   double share_low = 0, share_high = 0;
   double heat_low = 0, heat_high = 0;
+  Thresholds threshold;  // that the rates were compared with
   std::uint64_t reads = 0, writes = 0;
   bool is_burst = false;
   Gain gain;  // set if is_burst

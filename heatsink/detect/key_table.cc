@@ -69,8 +69,10 @@ KeyTable::KeyTable(const KeyTableOptions& options)
       names_(options.memory_bytes / 100 * options.names_percent),
       sampler_(options.lossless_per_second, options.seed),
       dimension_(options.dimension),
-      urgent_count_(std::max<std::uint64_t>(options.urgent_count, 1)),
-      worth_tracking_(options.worth_tracking),
+      urgent_level_(options.urgent_count),
+      worth_tracking_level_(options.worth_tracking),
+      urgent_count_(std::max<std::uint64_t>(urgent_level_.least, 1)),
+      worth_tracking_(worth_tracking_level_.least),
       tally_names_(options.names),
       board_(options.memory_bytes / 100 * tallies_percent(options)),
       tally_left_(options.names == nullptr ? UINT64_MAX : 1) {}
@@ -101,8 +103,10 @@ inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
 
 // ---- time
 
-void KeyTable::move(const SlotClock::Move& move, const Position& position) {
+void KeyTable::move(const SlotClock::Move& move, const Position& position, std::uint64_t all) {
   at_ = position;
+  urgent_count_ = std::max<std::uint64_t>(urgent_level_.of(all), 1);
+  worth_tracking_ = worth_tracking_level_.of(all);
   sketch_.move(move, position);
   board_.move(move, position);
   if (distinct_ != nullptr) distinct_->move(move, position);

@@ -25,8 +25,8 @@ namespace heatsink::detect {
 
 struct KeyTableOptions {
   std::size_t memory_bytes = 0;
-  std::uint64_t urgent_count = UINT64_MAX;
-  std::uint64_t worth_tracking = 0;
+  CountLevel urgent_count = UINT64_MAX;
+  CountLevel worth_tracking = 0;
   std::uint64_t lossless_per_second = UINT64_MAX;
   std::uint64_t seed = 0;
   Dimension dimension = Dimension::kRequests;
@@ -54,14 +54,15 @@ class KeyTable {
   // not tracked. So its name need not be known. REQUIRES: counts requests, urgent_count not set.
   bool count_tracked(std::uint64_t tag, std::uint32_t requests, AccessLog::Amount sum) noexcept;
 
-  void move(const SlotClock::Move& move, const Position& position);
+  // `all`: the count of all keys in the window, for the levels of the options.
+  void move(const SlotClock::Move& move, const Position& position, std::uint64_t all);
 
   // When move_sampling() is due, with the number of accesses since construction.
   TimePoint sampling_due() const { return sampler_.next(); }
   void move_sampling(TimePoint now, std::uint64_t accesses) noexcept;
 
   // Fills keys, absent_max and sampled; the totals must be set. O(table). Rolls the keys it reads.
-  void summarize(Summary& out, std::size_t keys_max, std::uint64_t floor);
+  void summarize(Summary& out, std::size_t keys_max, CountLevel floor);
 
   // REQUIRES has_distinct. Covers all keys accessed in the window, tracked or not.
   DistinctSketch distinct() const { return distinct_->window(); }
@@ -165,8 +166,8 @@ class KeyTable {
   NamePool names_;
   Sampler sampler_;
   Dimension dimension_;
-  std::uint64_t urgent_count_;
-  std::uint64_t worth_tracking_;
+  CountLevel urgent_level_, worth_tracking_level_;
+  std::uint64_t urgent_count_, worth_tracking_;  // the levels in this slot
   Position at_;
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;

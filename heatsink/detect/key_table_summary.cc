@@ -33,10 +33,10 @@ SampleBounds KeyTable::sample_bounds() const {
           dimension_ == Dimension::kBytes ? kSampledBytesMax : 1};
 }
 
-void KeyTable::summarize(Summary& out, std::size_t keys_max, std::uint64_t floor) {
+void KeyTable::summarize(Summary& out, std::size_t keys_max, CountLevel level) {
   const SampleBounds sample = sample_bounds();
   const std::uint64_t total = out.total();
-  floor = std::max<std::uint64_t>(floor, 1);
+  const std::uint64_t floor = std::max<std::uint64_t>(level.of(total), 1);
   std::vector<Candidate> keys;
   for (std::uint32_t key = 0; key < counts_.size(); ++key) {
     if (counts_[key].tag == 0) continue;

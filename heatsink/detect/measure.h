@@ -2,6 +2,7 @@
 // Defines what is counted and over which time: the scale of heat.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,23 @@ struct Measure {
   Nanos window = std::chrono::seconds(10);
   Dimension dimension = Dimension::kRequests;
   friend bool operator==(const Measure&, const Measure&) = default;
+};
+
+// A count in a window that follows the traffic: `least`, or this part (0 .. 1) of the count of all
+// keys together if that is more.
+struct CountLevel {
+  // A plain number is a level, too.
+  constexpr CountLevel(std::uint64_t at_least = 0, double part_of_all = 0)
+      : least(at_least), part(part_of_all) {}
+
+  std::uint64_t of(std::uint64_t all) const {
+    if (part <= 0) return least;
+    return std::max(least, static_cast<std::uint64_t>(part * static_cast<double>(all)));
+  }
+
+  std::uint64_t least;
+  double part;
+  friend bool operator==(const CountLevel&, const CountLevel&) = default;
 };
 
 // What this access adds in the dimension; may be 0.

@@ -29,15 +29,13 @@ class NodeForTest {
               Nanos tick = std::chrono::milliseconds(100))
       : selector_(options), tick_(tick), next_tick_(start + tick), now_(start) {
     const Rule& rule = options.rules.rules().front();
-    const double hot_count = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
-    const double part = options.burst > 0 ? options.burst : 1;
+    const RuleSet::ShardCounts counts = options.rules.shard_counts(0, options.burst, workers);
     RecorderOptions recorder;
     recorder.window = rule.measure.window;
     recorder.dimension = rule.measure.dimension;
     recorder.memory_bytes /= workers;
-    recorder.urgent_count =
-        static_cast<std::uint64_t>(part * hot_count / static_cast<double>(workers));
-    floor_ = options.rules.floor(0, options.burst) / workers;
+    recorder.urgent_count = counts.urgent_count;
+    floor_ = counts.floor;
     for (std::size_t i = 0; i < workers; ++i) recorders_.emplace_back(recorder);
     summaries_.resize(workers);
   }
@@ -80,7 +78,7 @@ class NodeForTest {
   Nanos tick_;
   TimePoint next_tick_;
   TimePoint now_;
-  std::uint64_t floor_ = 0;
+  CountLevel floor_;
   std::vector<Recorder> recorders_;
   std::vector<Summary> summaries_;
   std::vector<Told> told_;

@@ -41,11 +41,12 @@ class Figures {
   std::string low() const { return rate(evidence_.rate_low); }
   std::string high() const { return rate(evidence_.rate_high); }
 
-  std::string hot() const { return threshold("hot", rule_.hot); }
-  std::string warm() const { return threshold("warm", rule_.warm); }
+  std::string hot() const { return threshold("hot", threshold_.hot, rule_.hot_part > 0); }
+  std::string warm() const { return threshold("warm", threshold_.warm, rule_.warm_part > 0); }
   // A plain number, for sentences that name the option.
-  std::string limit(double value) const {
-    return is_bytes() ? bytes_per_second(value) : fmt::format("{:g}", value);
+  std::string limit(double value, bool is_automatic) const {
+    if (is_bytes()) return bytes_per_second(value);
+    return is_automatic ? number(value) : fmt::format("{:g}", value);
   }
 
   std::string share() const {
@@ -53,8 +54,9 @@ class Figures {
   }
   // The comparison that makes the key hot.
   std::string above_hot() const {
-    if (evidence_.rate_low >= rule_.hot || rule_.hot_share <= 0) {
-      return fmt::format("{} {} {}", low(), evidence_.rate_low >= rule_.hot ? ">=" : "near", hot());
+    const bool is_above = evidence_.rate_low >= threshold_.hot;
+    if (is_above || rule_.hot_share <= 0) {
+      return fmt::format("{} {} {}", low(), is_above ? ">=" : "near", hot());
     }
     return fmt::format("{} {} hot-share {}, at {}", share(),
                        evidence_.share_low >= rule_.hot_share ? ">=" : "near",
@@ -78,9 +80,10 @@ class Figures {
   }
   static std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
   bool is_bytes() const { return rule_.measure.dimension == Dimension::kBytes; }
-  std::string threshold(const char* name, double value) const {
+  std::string threshold(const char* name, double value, bool is_automatic) const {
     const bool is_requests = rule_.measure.dimension == Dimension::kRequests;
-    return fmt::format("{}{} {}", name, is_requests ? "-qps" : "", limit(value));
+    return fmt::format("{}{} {}{}", name, is_requests ? "-qps" : "", is_automatic ? "auto=" : "",
+                       limit(value, is_automatic));
   }
   const char* traffic() const {
     const Dimension dimension = rule_.measure.dimension;
@@ -89,13 +92,14 @@ class Figures {
 
   const Rule& rule_;
   const Evidence& evidence_;
+  const Thresholds& threshold_ = evidence_.threshold;
 };
 
-std::string cooled(const Figures& figures, const Rule& rule) {
+std::string cooled(const Figures& figures, const Rule& rule, double hot) {
   const std::string name = figures.hot();
-  std::string text =
-      fmt::format("at most {} < {} ({} x demote-ratio {:g})", figures.high(),
-                  figures.limit(rule.hot * rule.demote_ratio), name, rule.demote_ratio);
+  std::string text = fmt::format("at most {} < {} ({} x demote-ratio {:g})", figures.high(),
+                                 figures.limit(hot * rule.demote_ratio, rule.hot_part > 0), name,
+                                 rule.demote_ratio);
   if (rule.hot_share > 0) {
     text += fmt::format(", and below hot-share {:.1f} % x the same", rule.hot_share * 100);
   }
@@ -125,8 +129,8 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
       return fmt::format("at most {} < {}", figures.high(), figures.warm());
     case Cause::kAboveWarm:
       return fmt::format("{} {} {} ({})", figures.low(),
-                         evidence.rate_low >= rule.warm ? ">=" : "near", figures.warm(),
-                         figures.share());
+                         evidence.rate_low >= evidence.threshold.warm ? ">=" : "near",
+                         figures.warm(), figures.share());
     case Cause::kConfirming:
       return fmt::format("{}, but not yet for {} windows", figures.above_hot(),
                          rule.confirm_windows);
@@ -136,7 +140,7 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
     case Cause::kWaiting:
       return figures.above_hot() + ", but waiting for the end of the promotion-interval";
     case Cause::kAboveHot:
-      return evidence.rate_low >= rule.hot
+      return evidence.rate_low >= evidence.threshold.hot
                  ? fmt::format("{} ({})", figures.above_hot(), figures.share())
                  : figures.above_hot();
     case Cause::kBurst:
@@ -147,7 +151,7 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
     case Cause::kMostlyWritten:
       return mostly_written(figures, rule, evidence);
     case Cause::kCooled:
-      return cooled(figures, rule);
+      return cooled(figures, rule, evidence.threshold.hot);
     case Cause::kMostlyRead:
       return fmt::format("{} < {}, and no longer mostly written", figures.low(), figures.hot());
     case Cause::kDisplaced:

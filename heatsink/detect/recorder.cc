@@ -40,6 +40,17 @@ struct Recorder::Table {
     *current += {requests, amount.writes(), amount.hits(), amount.bytes()};
   }
 
+  // Sets the totals of the window.
+  void set_totals(Summary& out) const noexcept {
+    Totals all;
+    for (const Totals& slot : totals) all += slot;
+    out.requests = all.requests;
+    out.reads = all.requests - all.writes;
+    out.writes = all.writes;
+    out.hits = all.hits;
+    out.bytes = all.bytes;
+  }
+
   void turn(TimePoint now) noexcept {
     past += *current;
     const SlotClock::Move move = clock.move_to(now);
@@ -48,7 +59,10 @@ struct Recorder::Table {
       totals[cell] = {};
     }
     current = &totals[at.slot];
-    keys.move(move, at);
+    Summary window;
+    window.dimension = dimension;
+    set_totals(window);
+    keys.move(move, at, window.total());
     if (templates != nullptr) templates->move(move, at);
   }
 
@@ -106,7 +120,7 @@ bool Recorder::advance(TimePoint now) noexcept {
 
 bool Recorder::drain(TimePoint now) noexcept { return now >= due_ ? advance(now) : drain_log(); }
 
-Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor) {
+Summary Recorder::summarize(TimePoint now, std::size_t keys_max, CountLevel floor) {
   drain(now);
   Summary out;
   out.at = now;
@@ -114,13 +128,7 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max, std::uint64_t f
   out.dimension = table_->dimension;
   out.covered = table_->clock.covered(now);
   out.settled = table_->clock.settled(now);
-  Totals all;
-  for (const Totals& slot : table_->totals) all += slot;
-  out.requests = all.requests;
-  out.reads = all.requests - all.writes;
-  out.writes = all.writes;
-  out.hits = all.hits;
-  out.bytes = all.bytes;
+  table_->set_totals(out);
   table_->keys.summarize(out, keys_max, floor);
   if (table_->templates != nullptr) out.templates = table_->templates->summarize(out);
   return out;

@@ -25,12 +25,13 @@ struct RecorderOptions {
   std::uint32_t slots = 10;
   // Memory of this shard, whatever the number of distinct keys: about 4 keys per 1000 bytes.
   std::size_t memory_bytes = 2'500'000;
-  // A key becomes urgent when its count in the window reaches this, and at each doubling.
-  std::uint64_t urgent_count = UINT64_MAX;
+  // A key becomes urgent when its count in the window reaches this, and at each doubling. The parts
+  // of this level and of the next are those of the shard's window when the last slot ended.
+  CountLevel urgent_count = UINT64_MAX;
   // A key whose estimate in the window is lower displaces no other key. So the table stays calm
   // without busy keys, and a key is counted from about this count on. A quarter of summarize()'s
   // floor is enough.
-  std::uint64_t worth_tracking = 0;
+  CountLevel worth_tracking = 0;
   std::uint64_t seed = 0;
   // Up to this rate of the shard each access is counted. Above it, keys that are not among the
   // busiest are counted from a random sample (Summary::sampled). A process that wants 10^6 in total
@@ -73,9 +74,9 @@ class Recorder {
   // The accesses count in the slot of `now`.
   bool take(AccessLog& log, TimePoint now) noexcept;
 
-  // The window at `now`: totals, and the `keys_max` busiest keys with at least `floor`, with their
-  // bounds. O(table).
-  Summary summarize(TimePoint now, std::size_t keys_max, std::uint64_t floor = 0);
+  // The window at `now`: totals, and the `keys_max` busiest keys with at least `floor` (its part is
+  // one of this window), with their bounds. O(table).
+  Summary summarize(TimePoint now, std::size_t keys_max, CountLevel floor = 0);
 
   // Totals of all accesses since construction.
   struct Totals {

@@ -27,11 +27,12 @@ bool RecorderSet::drain(TimePoint now) noexcept {
 }
 
 std::vector<Summary> RecorderSet::summarize(TimePoint now, std::size_t keys_max,
-                                            std::span<const std::uint64_t> floors) {
+                                            std::span<const CountLevel> floors) {
   std::vector<Summary> summaries;
   summaries.reserve(recorders_.size());
   for (std::size_t i = 0; i < recorders_.size(); ++i) {
-    summaries.push_back(recorders_[i].summarize(now, keys_max, i < floors.size() ? floors[i] : 0));
+    const CountLevel floor = i < floors.size() ? floors[i] : CountLevel();
+    summaries.push_back(recorders_[i].summarize(now, keys_max, floor));
   }
   return summaries;
 }

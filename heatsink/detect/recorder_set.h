@@ -17,8 +17,8 @@ namespace heatsink::detect {
 struct MeasureOptions {
   Measure measure;
   // As in RecorderOptions, in the measure's unit.
-  std::uint64_t urgent_count = UINT64_MAX;
-  std::uint64_t worth_tracking = 0;
+  CountLevel urgent_count = UINT64_MAX;
+  CountLevel worth_tracking = 0;
 };
 
 // Belongs to one thread; divides the memory of `common` among its recorders. Templates are counted
@@ -41,7 +41,7 @@ class RecorderSet {
 
   // One for each measure, in their order. `floors` has the same order; a missing floor is 0.
   std::vector<Summary> summarize(TimePoint now, std::size_t keys_max,
-                                 std::span<const std::uint64_t> floors = {});
+                                 std::span<const CountLevel> floors = {});
 
   std::size_t memory_bytes() const;  // total; never changes
 

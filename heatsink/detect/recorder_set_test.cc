@@ -77,7 +77,7 @@ TEST(RecorderSet, FloorsAreByMeasure) {
   set.record(access_of("a", AccessKind::kRead, 1000), kStart);
   set.record(access_of("b", AccessKind::kRead, 10), kStart);
   set.record(access_of("b", AccessKind::kRead, 10), kStart);
-  const std::array<std::uint64_t, 2> floors{2, 500};
+  const std::array<CountLevel, 2> floors{2, 500};
   const std::vector<Summary> summaries = set.summarize(kStart, 10, floors);
   ASSERT_EQ(summaries[0].keys.size(), 1u);
   EXPECT_EQ(summaries[0].keys[0].key, "b");

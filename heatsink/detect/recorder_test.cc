@@ -136,6 +136,34 @@ TEST(Recorder, UrgencyCountsAcrossSlots) {
   EXPECT_EQ(urgent_at, 100);
 }
 
+// In a busy window a level that follows the traffic is higher.
+TEST(Recorder, TheUrgentLevelFollowsTheTraffic) {
+  Recorder recorder({.urgent_count = {100, 0.01}});
+  TimePoint now = kStart;
+  for (int i = 0; i < 50'000; ++i)
+    EXPECT_FALSE(record_now(recorder, read_of("k" + std::to_string(i % 1000)), now));
+  now += seconds(1);
+  int urgent_at = 0;
+  for (int i = 1; i <= 1000 && urgent_at == 0; ++i)
+    if (record_now(recorder, read_of("k"), now)) urgent_at = i;
+  EXPECT_EQ(urgent_at, 500) << "1 % of what the window had when the slot began";
+  now += seconds(20);  // all of that has left
+  urgent_at = 0;
+  for (int i = 1; i <= 1000 && urgent_at == 0; ++i)
+    if (record_now(recorder, read_of("l"), now)) urgent_at = i;
+  EXPECT_EQ(urgent_at, 100);
+}
+
+// So does the floor of a summary, at once.
+TEST(Recorder, TheFloorOfASummaryFollowsItsTraffic) {
+  Recorder recorder(RecorderOptions{});
+  for (int i = 0; i < 1'000; ++i) recorder.record(read_of("busy"), kStart);
+  for (int i = 0; i < 9; ++i) recorder.record(read_of("nine"), kStart);
+  EXPECT_EQ(recorder.summarize(kStart, 10, {5, 0.01}).keys.size(), 1u);
+  EXPECT_EQ(recorder.summarize(kStart, 10, {5, 0.008}).keys.size(), 2u);
+  EXPECT_EQ(recorder.summarize(kStart, 10, {10, 0.008}).keys.size(), 1u);
+}
+
 TEST(Recorder, ACountThatHoversAtTheLevelIsUrgentOnce) {
   Recorder recorder({.urgent_count = 100});
   int urgent = 0;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -35,6 +37,23 @@ std::uint64_t count_in(const Measure& measure, double rate) {
   return static_cast<std::uint64_t>(std::clamp(std::floor(rate * seconds), 1.0, kCountMax));
 }
 
+// The lowest of some thresholds, whatever the traffic: a rate, and a part of all traffic.
+struct Least {
+  void take(double of_rate, double of_part, double factor) {
+    rate = std::min(rate, of_rate * factor);
+    part = std::min(part, of_part * factor);
+  }
+  double rate = std::numeric_limits<double>::max();
+  double part = 1;
+};
+
+// "3000", "1000000", "0.5"
+std::string number_text(double value) {
+  std::array<char, 48> digits{};
+  char* const begin = digits.data();
+  return {begin, std::to_chars(begin, begin + digits.size(), value, std::chars_format::fixed).ptr};
+}
+
 bool is_part(double value) { return value >= 0 && value <= 1; }
 
 // A sentence with the wrong field and its valid values; "" if all are valid.
@@ -49,6 +68,9 @@ std::string fault_of(const Rule& rule) {
   if (!std::isfinite(rule.warm) || rule.warm < 0) return "warm must be 0 or a number above 0";
   if (rule.warm > rule.hot) {
     return fmt::format("hot {:g} is below warm {:g}: raise hot or lower warm", rule.hot, rule.warm);
+  }
+  if (!is_part(rule.hot_part) || !(rule.warm_part >= 0 && rule.warm_part <= rule.hot_part)) {
+    return "hot-part and warm-part must be parts of 1, the second not above the first";
   }
   if (!is_part(rule.hot_share)) return "hot-share must be from 0 % to 100 %";
   if (!is_part(rule.demote_ratio)) return "demote-ratio must be from 0 to 1";
@@ -181,6 +203,29 @@ const Rule& RuleSet::Index::of(std::string_view key, bool is_whole) const {
   return rules[prefix == nullptr ? 0 : prefix->rule];
 }
 
+void set_thresholds(Rule& rule, std::optional<double> hot, std::optional<double> warm) {
+  rule.hot = hot.value_or(kAutomaticHotRate);
+  rule.hot_part = hot ? 0 : kAutomaticHotPart;
+  rule.warm = std::min(warm.value_or(rule.hot * kAutomaticWarm), rule.hot);
+  rule.warm_part = warm ? 0 : rule.hot_part * kAutomaticWarm;
+}
+
+std::string hot_qps_words(std::optional<double> hot) {
+  if (hot) return fmt::format("{}/s (detection.hot-qps)", number_text(*hot));
+  return automatic_words() + " (hot-qps: auto)";
+}
+
+std::string automatic_words() {
+  return fmt::format("{:g} % of the traffic and {:g}/s", kAutomaticHotPart * 100,
+                     kAutomaticHotRate);
+}
+
+Thresholds thresholds(const Rule& rule, const Summary& window) {
+  const double seconds = window.seconds();
+  const double all = seconds > 0 ? static_cast<double>(window.total()) / seconds : 0;
+  return {std::max(rule.hot, rule.hot_part * all), std::max(rule.warm, rule.warm_part * all)};
+}
+
 Status check(const Rule& rule) {
   if (std::string fault = fault_of(rule); !fault.empty()) {
     return Error{ErrorCode::kInvalidArgument, std::move(fault)};
@@ -239,28 +284,35 @@ std::size_t RuleSet::index_of(const Rule& rule) const {
   return place;
 }
 
-std::uint64_t RuleSet::floor(std::size_t measure, double burst) const {
+CountLevel RuleSet::floor(std::size_t measure, double burst) const {
   const Measure& wanted = index_->measures[measure];
-  double rate = std::numeric_limits<double>::max();
+  Least least;
   for (const Rule& rule : index_->rules) {
     if (rule.measure != wanted) continue;
-    rate = std::min(rate, rule.warm * rule.demote_ratio);
-    if (may_burst(rule, burst)) rate = std::min(rate, rule.hot * burst * kBurstSeenBefore);
+    least.take(rule.warm, rule.warm_part, rule.demote_ratio);
+    if (may_burst(rule, burst)) least.take(rule.hot, rule.hot_part, burst * kBurstSeenBefore);
   }
-  return count_in(wanted, rate * kCoveredMin);
+  return {count_in(wanted, least.rate * kCoveredMin), least.part * kCoveredMin};
 }
 
 RuleSet::ShardCounts RuleSet::shard_counts(std::size_t measure, double burst,
                                            std::size_t shards) const {
   const Measure& wanted = index_->measures[measure];
-  double rate = std::numeric_limits<double>::max();
+  const auto part_of = [](std::uint64_t count, std::uint64_t parts) {
+    return std::max<std::uint64_t>(count / parts, 1);
+  };
+  Least least;
   for (const Rule& rule : index_->rules)
     if (rule.measure == wanted)
-      rate = std::min(rate, rule.hot * (may_burst(rule, burst) ? burst : 1));
-  const std::uint64_t part = std::max<std::uint64_t>(floor(measure, burst) / shards, 1);
+      least.take(rule.hot, rule.hot_part, may_burst(rule, burst) ? burst : 1);
+  CountLevel all = floor(measure, burst);
+  // A key may be below the fixed level in some shards and below the part in the others: halves of
+  // both add up to no more than the larger one.
+  if (shards > 1 && all.part > 0) all = {part_of(all.least, 2), all.part / 2};
+  const CountLevel part{part_of(all.least, shards), all.part};
   return {.floor = part,
-          .urgent_count = count_in(wanted, rate / static_cast<double>(shards)),
-          .worth_tracking = part / kFloorToTrack};
+          .urgent_count = {count_in(wanted, least.rate / static_cast<double>(shards)), least.part},
+          .worth_tracking = {part.least / kFloorToTrack, part.part / kFloorToTrack}};
 }
 
 }  // namespace heatsink::detect

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/measure.h"
+#include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
 
@@ -27,6 +29,9 @@ struct Rule {
   Measure measure{};
   double hot = 3000;  // > 0; hot at this rate ...
   double warm = 500;  // 0 .. hot
+  // ... but at this part (0 .. 1) of the node's rate in the dimension, if that is more.
+  double hot_part = 0;
+  double warm_part = 0;  // 0 .. hot_part, in the same way
   // ... or at this part (0 .. 1) of the node's traffic in the dimension, if the rate is at least
   // `warm`; 0: only the rate counts.
   double hot_share = 0;
@@ -43,6 +48,26 @@ struct Rule {
   // pattern.
   std::string name{};
 };
+
+// What is called hot where a user names no rate: a key with at least this part of its node's
+// traffic and at least this rate. So no more than a hundred keys rise to it at once, whatever the
+// node can do, and on an idle node none does (docs/decisions/0035-hot-is-a-share-of-the-load.md).
+inline constexpr double kAutomaticHotPart = 0.01;
+inline constexpr double kAutomaticHotRate = 100;
+// What is called warm where a user names no rate, as a part of what is hot.
+inline constexpr double kAutomaticWarm = 0.25;
+// Sets hot and warm, with their parts. Nothing: automatic. Lowers `warm` to what is hot at least.
+void set_thresholds(Rule& rule, std::optional<double> hot, std::optional<double> warm);
+// What `hot` of set_thresholds() means, for people: "3000/s (detection.hot-qps)", or for nothing
+// "1 % of the traffic and 100/s (hot-qps: auto)". The automatic one alone.
+std::string hot_qps_words(std::optional<double> hot);
+std::string automatic_words();
+
+// The thresholds of the rule under the traffic of a window: rates per second.
+struct Thresholds {
+  double hot = 0, warm = 0;
+};
+Thresholds thresholds(const Rule& rule, const Summary& window);
 
 // The first invalid field of the rule, in a sentence; checks `match` too.
 Status check(const Rule& rule);
@@ -74,14 +99,14 @@ class RuleSet {
   // A key with fewer accesses in the window of `measure` (an index in measures()) is cold under
   // each of its rules and no step of a burst (selector.h), so a summary need not list it. Holds for
   // all shards of one traffic together. At least 1.
-  std::uint64_t floor(std::size_t measure, double burst) const;
+  CountLevel floor(std::size_t measure, double burst) const;
 
   // What each of `shards` (at least 1) recorders of one traffic needs for a measure (an index in
   // measures()).
   struct ShardCounts {
-    std::uint64_t floor;           // for summarize()
-    std::uint64_t urgent_count;    // its part of a hot key's count, or of a burst's beginning
-    std::uint64_t worth_tracking;  // low enough to miss little of a key that reaches the floor
+    CountLevel floor;           // for summarize()
+    CountLevel urgent_count;    // its part of a hot key's count, or of a burst's beginning
+    CountLevel worth_tracking;  // low enough to miss little of a key that reaches the floor
   };
   ShardCounts shard_counts(std::size_t measure, double burst, std::size_t shards) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 namespace heatsink::detect {
+
 std::uint64_t Summary::total() const {
   switch (dimension) {
     case Dimension::kBytes:

@@ -31,7 +31,9 @@ class TemplateCounter {
   void count(const AccessLog& log) noexcept;
   void count(const AccessLog::Entry& entry, std::string_view name) noexcept;
 
-  void move(const SlotClock::Move& move, const Position& position) { table_.move(move, position); }
+  void move(const SlotClock::Move& move, const Position& position) {
+    table_.move(move, position, 0);
+  }
 
   // The busiest templates. `all` has the totals of the window. O(table).
   TemplateCounts summarize(const Summary& all);

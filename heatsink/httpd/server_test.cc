@@ -88,6 +88,17 @@ TEST(AdminServer, LimitsOfARequestAreKept) {
               StartsWith("HTTP/1.1 413 "));
 }
 
+// Most clients send the whole body before they look for an answer.
+TEST(AdminServer, AClientThatSendsAllOfALargeBodyIsToldWhy) {
+  const auto server = start();
+  Client client(*server);
+  const std::size_t bytes = std::size_t{3} << 20;
+  EXPECT_TRUE(client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+                          std::to_string(bytes) + "\r\n\r\n"));
+  EXPECT_TRUE(client.send(std::string(bytes, 'x')));
+  EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 413 "));
+}
+
 TEST(AdminServer, RequestThatStopsHalfwayIsClosedAtTheDeadline) {
   const auto server = start({.listen = {}, .deadline = Millis(100)});
   Client client(*server);

@@ -16,7 +16,9 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-constexpr std::size_t kDrainBytesMax = 65536;
+// Of a body that is refused. Clients that send all of it before they read, as most do, then see
+// why.
+constexpr std::size_t kDrainBytesMax = 4 * kRequestBodyBytesMax;
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
 std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7

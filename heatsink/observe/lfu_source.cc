@@ -12,6 +12,7 @@
 
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/detect/detect.h"
 #include "heatsink/observe/hex.h"
 #include "heatsink/observe/server_info.h"
 
@@ -314,7 +315,7 @@ Observation LfuSource::observe(TimePoint now) {
   out.report =
       make_report(std::move(rows), {.requests_rate = sum}, options_.server, watched, watched, now);
   out.report.hot_means =
-      "a full counter (255); a proxy uses the rate instead, 3000/s (detection.hot-qps)";
+      "a full counter (255); the other sources and a proxy ask for " + detect::automatic_words();
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
   out.report.upstream_up = pipeline_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "heatsink/detect/detect.h"
+
 namespace heatsink::observe {
 namespace {
 
@@ -41,8 +43,13 @@ detect::Temperature temperature_of(const KeyRow& row, double requests_rate) {
   if (row.is_hot) return *row.is_hot ? detect::Temperature::kHot : detect::Temperature::kWarm;
   const double by_rate = requests_rate > 0 ? row.rate.low / requests_rate : 0;
   const double share = row.share_low.value_or(row.share.value_or(by_rate));
-  if (share < kWarmShare) return detect::Temperature::kCold;
-  if (share < kHotShare) return detect::Temperature::kWarm;
+  const auto reaches = [&](double part_of_hot) {
+    return share >= part_of_hot * detect::kAutomaticHotPart &&
+           (row.dimension == detect::Dimension::kBytes ||
+            row.rate.low >= part_of_hot * detect::kAutomaticHotRate);
+  };
+  if (!reaches(detect::kAutomaticWarm)) return detect::Temperature::kCold;
+  if (!reaches(1)) return detect::Temperature::kWarm;
   return row.count.writes > row.count.reads ? detect::Temperature::kWriteHot
                                             : detect::Temperature::kHot;
 }
@@ -87,12 +94,11 @@ report::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::
   report.misses_rate = totals.reads_rate;
   report.clients = totals.clients;
   report.sampled = true;
-  report.hot = kHotShare * totals.requests_rate;
-  report.warm = kWarmShare * totals.requests_rate;
-  report.hot_means =
-      "at least 10 % of its node's accesses; a proxy uses the rate instead, 3000/s "
-      "(detection.hot-qps)";
-  report.quiet = "no key is proven to have 10 % of the accesses";
+  report.hot =
+      std::max(detect::kAutomaticHotPart * totals.requests_rate, detect::kAutomaticHotRate);
+  report.warm = detect::kAutomaticWarm * report.hot;
+  report.hot_means = "proven to have at least " + detect::automatic_words();
+  report.quiet = "no key is proven to have " + detect::automatic_words();
   for (KeyRow& row : rows) report.keys.push_back(report_of(std::move(row), totals, window, now));
   for (const report::KeyReport& key : report.keys) {
     report.hot_keys += key.verdict.temperature == detect::Temperature::kHot ? 1 : 0;

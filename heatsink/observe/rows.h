@@ -33,12 +33,12 @@ struct Totals {
   std::uint64_t clients = 0;
 };
 
-inline constexpr double kHotShare = 0.1;
-inline constexpr double kWarmShare = 0.01;
 inline constexpr std::size_t kRowsMax = 100;
 
-// Judges and sorts the rows, keeps the kRowsMax busiest, and scales their counts to `window`.
-// `upstream`: the server, without a password; `watched`: for how long it has been observed.
+// Judges the rows as a proxy does by default (detect::set_thresholds()), by what is proven. Rows of
+// bytes have no rate of accesses: their share alone counts. Sorts the rows, keeps the kRowsMax
+// busiest, and scales their counts to `window`. `upstream`: the server, without a password;
+// `watched`: for how long it has been observed.
 report::Report make_report(std::vector<KeyRow> rows, const Totals& totals, std::string upstream,
                            Nanos window, Nanos watched, TimePoint now);
 

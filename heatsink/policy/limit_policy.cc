@@ -182,7 +182,7 @@ std::string automatic_fault(const ProxyOptions& options) {
   if (!options.detection_enabled)
     return "limits.automatic-qps needs detection, but detection.enabled is false: enable it, or "
            "set limits.automatic-qps to 0";
-  if (options.automatic_qps >= options.warm_qps) return "";
+  if (options.automatic_qps >= options.warm_qps.value_or(0)) return "";
   return "limits.automatic-qps is below detection.warm-qps, but the proxy does not know keys that "
          "are not warm: raise it, or lower detection.warm-qps";
 }

@@ -111,6 +111,8 @@ TEST_F(LimitOptions, AutomaticIsATokenBucketOfWhatGoesToTheServer) {
   options.automatic_qps = 0.5;
   EXPECT_THAT(automatic_fault(options), HasSubstr("at least 1, or 0 for off"));
   options.automatic_qps = 100;
+  EXPECT_THAT(automatic_fault(options), IsEmpty()) << "auto comes down with it";
+  options.warm_qps = 500;
   EXPECT_THAT(automatic_fault(options), HasSubstr("below detection.warm-qps"));
   options.automatic_qps = 20'000;
   options.detection_enabled = false;

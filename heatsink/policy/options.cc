@@ -178,13 +178,21 @@ void ProxyOptions::describe(OptionSet& set) {
                "What is counted. requests counts accesses; bytes, the bytes of values; writes, the "
                "accesses that may change the key; misses, the reads that the server answered.",
            .choices = {"requests", "bytes", "writes", "misses"}});
-  set.add({"detection.hot-qps", &hot_qps,
-           "A key is hot from this many accesses (writes, misses) per second, averaged over the "
-           "window.",
-           kRateMin, kRateMax});
-  set.add({"detection.warm-qps", &warm_qps,
-           "A key is warm from this many per second: listed, not cached. It is limited to hot-qps.",
-           0, kRateMax});
+  set.add({.name = "detection.hot-qps",
+           .target = &hot_qps,
+           .help = "A key is hot from this many accesses (writes, misses) per second, averaged "
+                   "over the window. auto means 1 % of the proxy's traffic, but at least 100 per "
+                   "second.",
+           .min = kRateMin,
+           .max = kRateMax,
+           .unset = kAuto});
+  set.add({.name = "detection.warm-qps",
+           .target = &warm_qps,
+           .help = "A key is warm from this many per second: it is listed. It is limited to "
+                   "hot-qps. auto means a quarter of hot-qps.",
+           .min = 0,
+           .max = kRateMax,
+           .unset = kAuto});
   set.add(
       {"detection.hot-bytes", &hot_bytes,
        "With dimension bytes, instead of hot-qps: a key is hot from this many bytes per second.",

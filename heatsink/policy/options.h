@@ -66,9 +66,8 @@ struct ProxyOptions {
   Nanos window = std::chrono::seconds(10);
   std::int64_t slots = 10;
   std::string dimension = "requests";
-  double hot_qps = 3000;
-  double warm_qps = 500;
-  Bytes hot_bytes = mebibytes(50);  // per second
+  std::optional<double> hot_qps, warm_qps;  // nothing: automatic (detect::set_thresholds())
+  Bytes hot_bytes = mebibytes(50);          // per second
   Bytes warm_bytes = mebibytes(10);
   Share hot_share;
   std::int64_t top_n = 1000;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/policy/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "heatsink/policy/levels.h"
@@ -25,26 +26,26 @@ Dimension dimension_of(const std::string& name) {
 
 double per_second(Bytes bytes) { return static_cast<double>(bytes.count); }
 
-// "3000", "0.5"
-std::string rate_text(double rate) {
-  std::array<char, 48> digits{};
-  char* const begin = digits.data();
-  return {begin, std::to_chars(begin, begin + digits.size(), rate, std::chars_format::fixed).ptr};
-}
-
-struct Thresholds {
-  double hot, warm;  // per second, in the dimension's unit
+// Per second, in the dimension's unit; nothing: automatic.
+struct WantedThresholds {
+  std::optional<double> hot, warm;
 };
 
-// An inherited warm threshold is lowered to the hot one, so that warm is never above hot.
-Thresholds thresholds_of(const ProxyOptions& options, const RuleOptions& rule,
-                         Dimension dimension) {
-  const bool bytes = dimension == Dimension::kBytes;
-  const double hot = bytes ? per_second(rule.hot_bytes.value_or(options.hot_bytes))
-                           : rule.hot_qps.value_or(options.hot_qps);
-  if (bytes && rule.warm_bytes) return {hot, per_second(*rule.warm_bytes)};
-  if (!bytes && rule.warm_qps) return {hot, *rule.warm_qps};
-  return {hot, std::min(hot, bytes ? per_second(options.warm_bytes) : options.warm_qps)};
+// A rule that changes the hot threshold only gets a warm one that fits.
+WantedThresholds wanted_thresholds(const ProxyOptions& options, const RuleOptions& rule,
+                                   Dimension dimension) {
+  if (dimension == Dimension::kBytes) {
+    return {per_second(rule.hot_bytes.value_or(options.hot_bytes)),
+            per_second(rule.warm_bytes.value_or(options.warm_bytes))};
+  }
+  std::optional<double> warm = rule.warm_qps ? rule.warm_qps : options.warm_qps;
+  // limits.automatic-qps limits only keys that are warm.
+  const std::optional<double> hot = rule.hot_qps ? rule.hot_qps : options.hot_qps;
+  if (!warm && options.automatic_qps > 0) {
+    const double least = detect::kAutomaticWarm * hot.value_or(detect::kAutomaticHotRate);
+    warm = std::min(options.automatic_qps, least);
+  }
+  return {hot, warm};
 }
 
 std::string pair_text(const Measure& measure) {
@@ -79,9 +80,16 @@ std::string unit_fault(const RuleOptions& rule, Dimension dimension) {
 
 std::string threshold_fault(const ProxyOptions& options, const RuleOptions& rule,
                             Dimension dimension) {
-  const auto [hot, warm] = thresholds_of(options, rule, dimension);
-  if (warm <= hot) return "";
-  const std::string unit = dimension == Dimension::kBytes ? "bytes" : "qps";
+  const bool bytes = dimension == Dimension::kBytes;
+  if (bytes ? !rule.warm_bytes : !rule.warm_qps) return "";  // an inherited one is lowered
+  const auto [hot, warm] = wanted_thresholds(options, rule, dimension);
+  if (*warm <= hot.value_or(detect::kAutomaticHotRate)) return "";
+  const std::string unit = bytes ? "bytes" : "qps";
+  if (!hot)
+    return fmt::format(
+        "warm-qps is above {:g}, the least that hot-qps: auto may be: lower it, or "
+        "set hot-qps",
+        detect::kAutomaticHotRate);
   return "warm-" + unit + " is above hot-" + unit + ": lower the first or raise the second";
 }
 
@@ -109,9 +117,8 @@ detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
   // Only the default rule, for all other keys, has no match.
   out.match = rule.match.empty() ? "*" : rule.match;
   out.measure = measure_of(options, rule);
-  const auto [hot, warm] = thresholds_of(options, rule, out.measure.dimension);
-  out.hot = hot;
-  out.warm = warm;
+  const auto [hot, warm] = wanted_thresholds(options, rule, out.measure.dimension);
+  detect::set_thresholds(out, hot, warm);
   out.hot_share = rule.hot_share.value_or(options.hot_share).part;
   out.confirm_windows =
       static_cast<std::uint32_t>(rule.confirm_windows.value_or(options.confirm_windows));
@@ -200,8 +207,9 @@ std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
   return out;
 }
 
-std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules) {
-  std::vector<std::uint64_t> floors;
+std::vector<detect::CountLevel> shard_floors(const ProxyOptions& options,
+                                             const detect::RuleSet& rules) {
+  std::vector<detect::CountLevel> floors;
   for (const auto& [measure, counts] : shard_measures(options, rules))
     floors.push_back(counts.floor);
   return floors;
@@ -213,7 +221,7 @@ namespace {
 std::string threshold_words(const ProxyOptions& options) {
   const bool bytes = measure_of(options).dimension == Dimension::kBytes;
   std::string out = bytes ? format_bytes(options.hot_bytes) + "/s (detection.hot-bytes)"
-                          : rate_text(options.hot_qps) + "/s (detection.hot-qps)";
+                          : detect::hot_qps_words(options.hot_qps);
   if (options.hot_share.part > 0)
     out += " or " + format_share(options.hot_share) + " of the traffic (detection.hot-share)";
   const std::size_t rules = options.rules.size();

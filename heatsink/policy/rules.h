@@ -39,7 +39,8 @@ detect::SelectorOptions selector_options(const ProxyOptions& options, const dete
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
                                                     const detect::RuleSet& rules);
 // Counts that a shard may leave out: keys below them cannot be warm, even in all shards together.
-std::vector<std::uint64_t> shard_floors(const ProxyOptions& options, const detect::RuleSet& rules);
+std::vector<detect::CountLevel> shard_floors(const ProxyOptions& options,
+                                             const detect::RuleSet& rules);
 
 // What it means that no key is hot: "no key reaches 3000/s (detection.hot-qps) or the threshold of
 // its rule (2 rules)".

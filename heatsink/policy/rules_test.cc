@@ -112,6 +112,7 @@ TEST_F(Rules, WindowIsNotShorterThanTheTick) {
 
 TEST_F(Rules, WhatARuleDoesNotSayIsAsForAllKeys) {
   options.hot_qps = 1000;
+  options.warm_qps = 500;
   options.write_hot_ratio = 3;
   options.minimum_residence = std::chrono::seconds(7);
   add("match=a*,hot-qps=200,hot-share=2%,confirm-windows=2,demote-ratio=0.5");
@@ -137,7 +138,38 @@ TEST_F(Rules, WhatARuleDoesNotSayIsAsForAllKeys) {
   EXPECT_EQ(b.measure, (detect::Measure{std::chrono::seconds(1), detect::Dimension::kBytes}));
 }
 
+// The most that a rule can say about what is automatic.
+TEST_F(Rules, ThresholdsAreAutomaticUntilTheyAreSet) {
+  add("match=a,warm-qps=50");
+  add("match=b,hot-qps=200");
+  add("match=c,dimension=writes");
+  detect::RuleSet rules = rule_set(options).value();
+  const detect::Rule& base = rules.of("other");
+  EXPECT_EQ(base.hot, 100);
+  EXPECT_EQ(base.hot_part, 0.01);
+  EXPECT_EQ(base.warm, 25);
+  EXPECT_EQ(base.warm_part, 0.0025);
+  EXPECT_EQ(rules.of("a").hot_part, 0.01);
+  EXPECT_EQ(rules.of("a").warm, 50);
+  EXPECT_EQ(rules.of("a").warm_part, 0);
+  EXPECT_EQ(rules.of("b").hot, 200);
+  EXPECT_EQ(rules.of("b").hot_part, 0);
+  EXPECT_EQ(rules.of("b").warm, 50);
+  EXPECT_EQ(rules.of("b").warm_part, 0);
+  EXPECT_EQ(rules.of("c").hot_part, 0.01);
+  EXPECT_THAT(faults_of("match=a,warm-qps=101"),
+              ElementsAre(HasSubstr("above 100, the least that hot-qps: auto may be")));
+  // Keys that limits.automatic-qps is to find must be warm, whatever the traffic.
+  options.automatic_qps = 1000;
+  rules = rule_set(options).value();
+  EXPECT_EQ(rules.of("other").warm, 25);
+  EXPECT_EQ(rules.of("other").warm_part, 0);
+  options.automatic_qps = 10;
+  EXPECT_EQ(rule_set(options).value().of("other").warm, 10);
+}
+
 TEST_F(Rules, ShardsAreUrgentAtTheirPartOfTheLeastThreshold) {
+  options.hot_qps = 3000;
   options.workers = 4;
   add("match=a,hot-qps=400");
   add("match=b,hot-qps=40,confirm-windows=2,window=1s");
@@ -152,15 +184,18 @@ TEST_F(Rules, ShardsAreUrgentAtTheirPartOfTheLeastThreshold) {
 }
 
 TEST_F(Rules, FloorsAreDividedAmongTheShards) {
+  options.hot_qps = 3000;
   const detect::RuleSet rules = rule_set(options).value();
   options.workers = 1;
-  const std::uint64_t all = shard_floors(options, rules).at(0);
+  const std::uint64_t all = shard_floors(options, rules).at(0).least;
   EXPECT_GT(all, 1u);
   options.workers = 4;
-  EXPECT_EQ(shard_floors(options, rules).at(0), all / 4);
+  EXPECT_EQ(shard_floors(options, rules).at(0).least, all / 4);
 }
 
 TEST_F(Rules, QuietSentenceNamesTheThresholds) {
+  EXPECT_EQ(quiet_sentence(options), "no key reaches 1 % of the traffic and 100/s (hot-qps: auto)");
+  options.hot_qps = 3000;
   EXPECT_EQ(quiet_sentence(options), "no key reaches 3000/s (detection.hot-qps)");
   options.hot_share = Share{0.02};
   add("match=a,hot-qps=1");

@@ -50,7 +50,7 @@ class AccessCounter final : private detect::TallyNames {
   CommandNumbers commands_;
   std::unique_ptr<ReplySizes> reply_sizes_;
   detect::RecorderSet recorders_;
-  std::vector<std::uint64_t> floors_;
+  std::vector<detect::CountLevel> floors_;
   TimePoint last_urgent_at_{};
   bool urgent_ = false;
 };

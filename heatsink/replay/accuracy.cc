@@ -42,7 +42,7 @@ class Truth {
   Truth(const Trace& trace, const AccuracyOptions& options)
       : window_(trace.accesses, trace.keys.size(), options.rule.measure.window, options.slots),
         selector_(selector_for(options)),
-        floor_(detect::RuleSet(options.rule).floor(0, options.burst)) {}
+        floor_(detect::RuleSet(options.rule).floor(0, options.burst).least) {}
 
   // Counts the next access and returns the count of its key.
   std::uint32_t add(const TraceAccess& access) {
@@ -104,7 +104,7 @@ class Measurement {
                    .seed = 1}),
         selector_(selector_for(options)),
         truth_(trace, options),
-        floor_(detect::RuleSet(options.rule).floor(0, options.burst)),
+        floor_(detect::RuleSet(options.rule).floor(0, options.burst).least),
         next_tick_ns_(tick_ns_) {
     out_.memory_bytes = recorder_.memory_bytes();
     out_.urgent_gap = std::max<Nanos>(kUrgentGapMin, trace.duration() / kUrgentMax);

@@ -44,7 +44,7 @@ struct Threshold {
   Threshold(const SavingsOptions& options, const Setting& setting)
       : Threshold(setting.hot_qps, selector_for(options, setting.window, setting.hot_qps)) {}
   Threshold(double qps, const detect::SelectorOptions& judged)
-      : hot_qps(qps), floor(judged.rules.floor(0, judged.burst)), selector(judged) {}
+      : hot_qps(qps), floor(judged.rules.floor(0, judged.burst).least), selector(judged) {}
 
   double hot_qps;
   std::uint64_t floor;

@@ -18,7 +18,7 @@ using testing::Not;
 HotkeysView detailed_answer() {
   HotkeysView view = sample_answer();
   KeyView& key = view.keys[0];
-  key.reason = "21000/s >= hot-qps 3000 (49.9 % of traffic)";
+  key.reason = "21000/s >= hot-qps auto=421 (49.9 % of traffic)";
   key.max_staleness = seconds(1);
   key.value_bytes = Bytes{118};
   return view;
@@ -69,7 +69,7 @@ TEST(TopPages, AKeyIn80x24) {
 
 key       product:1000:price (db 0)
 state     hot, with a local copy at most 1s stale; for 3m12s
-why       21000/s >= hot-qps 3000 (49.9 % of traffic)
+why       21000/s >= hot-qps auto=421 (49.9 % of traffic)
 rate      21.0k/s ±12; 49.9 % of all accesses; over 10s
 history   ▁▁▂▂▂▂▂▂▃▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▅▆▆▆▆▆▆▇▇▇▇▇▇███ max 21.0k/s
           40 answers, one every 1s
@@ -98,7 +98,7 @@ TEST(TopPages, AKeyIn120x40) {
 
 key       product:1000:price (db 0)
 state     hot, with a local copy at most 1s stale; for 3m12s
-why       21000/s >= hot-qps 3000 (49.9 % of traffic)
+why       21000/s >= hot-qps auto=421 (49.9 % of traffic)
 rate      21.0k/s ±12; 49.9 % of all accesses; over 10s
 history   ▁▁▂▂▂▂▂▂▃▃▃▃▃▃▄▄▄▄▄▅▅▅▅▅▅▆▆▆▆▆▆▇▇▇▇▇▇███ max 21.0k/s
           40 answers, one every 1s

@@ -296,5 +296,5 @@ class TestOptions:
 
     def test_are_listed(self):
         by_name = {option.name: option for option in heatsink.options()}
-        assert by_name["detection.hot-qps"].default == "3000"
+        assert by_name["detection.hot-qps"].default == "auto"
         assert by_name["cache.enabled"].bounds == "true | false"

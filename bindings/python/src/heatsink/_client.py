@@ -43,8 +43,9 @@ class Client(_native.Client, Closing):
         client = heatsink.Client()
         price = client.get("price:1", load_price)  # load_price("price:1"): str, bytes or None
 
-    By default a key is hot from 3000 reads per second of this process. With admission="hot", only
-    hot keys get copies.
+    No option has to be set: which keys get copies follows from the traffic. By default a key is hot
+    from 1 % of this process's accesses and 100 per second on. With
+    admission="hot", only hot keys get copies.
     """
 
     def __init__(

@@ -3,12 +3,15 @@
 //
 // Begin with choice.h. A reader asks its CopyAdmission at each read of a key without a copy. One
 // thread's SizedChooser plays the alternatives in miniature, and says how many reads earn a copy.
+// CopySavings says what the copies of each key save.
 #pragma once
 
 #include "heatsink/admit/choice.h"          // IWYU pragma: export
 #include "heatsink/admit/chooser.h"         // IWYU pragma: export
 #include "heatsink/admit/copy_admission.h"  // IWYU pragma: export
 #include "heatsink/admit/copy_curve.h"      // IWYU pragma: export
+#include "heatsink/admit/copy_savings.h"    // IWYU pragma: export
 #include "heatsink/admit/costs.h"           // IWYU pragma: export
+#include "heatsink/admit/hit_sampler.h"     // IWYU pragma: export
 #include "heatsink/admit/sightings.h"       // IWYU pragma: export
 #include "heatsink/admit/sized_chooser.h"   // IWYU pragma: export

@@ -83,6 +83,15 @@ class alignas(64) Entry {
   // The last refusal that still holds; see concerns_whole_key().
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
 
+  // For the writer.
+  std::size_t bytes() const noexcept { return bytes_; }  // of its copies; 0: it has none
+  template <class Visit>
+  void for_each_copy(Visit visit) const {
+    for (const std::atomic<const Copy*>& slot : copies_) {
+      if (const Copy* copy = slot.load(std::memory_order_relaxed)) visit(*copy);
+    }
+  }
+
  private:
   template <class>
   friend class EvictionQueue;

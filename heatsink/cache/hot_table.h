@@ -158,16 +158,28 @@ class HotTable {
       if (entry.bytes_ > 0) visit(entry);
     });
   }
+  // The same for the entries of one name, in all databases.
+  template <class Visit>
+  void for_each_cached_of(std::string_view name, NameHash hash, Visit visit) {
+    names_.for_each(name, hash, [&visit](const Entry& entry) {
+      if (entry.bytes_ > 0) visit(entry);
+    });
+  }
   // Calls `visit` with each entry and each of its copies, in no particular order. `visit` must not
   // change the table.
   template <class Visit>
   void for_each_copy(Visit visit) const {
-    for_each_cached([&visit](const Entry& entry) { visit_copies(entry, visit); });
+    for_each_cached([&visit](const Entry& entry) {
+      entry.for_each_copy([&](const Copy& copy) { visit(entry, copy); });
+    });
   }
   // The same for the keys that stay (promote(), hold(), pin()) only. O(those keys).
   template <class Visit>
   void for_each_held_copy(Visit visit) const {
-    for (const std::uint64_t hash : held_) visit_copies(*find_entry(KeyHash{hash}), visit);
+    for (const std::uint64_t hash : held_) {
+      const Entry& entry = *find_entry(KeyHash{hash});
+      entry.for_each_copy([&](const Copy& copy) { visit(entry, copy); });
+    }
   }
   std::size_t size() const { return size_.load(std::memory_order_relaxed); }
   std::size_t copies() const { return copies_; }
@@ -195,12 +207,6 @@ class HotTable {
   void for_each_entry(Visit visit) const {
     queue_.for_each(visit);
     pinned_.for_each(visit);
-  }
-  template <class Visit>
-  static void visit_copies(const Entry& entry, Visit& visit) {
-    for (const CopySlot& slot : entry.copies_) {
-      if (const Copy* copy = slot.load(std::memory_order_relaxed)) visit(entry, *copy);
-    }
   }
   template <class Which>
   void drop_if(Which which);

@@ -11,7 +11,7 @@
 
 namespace heatsink::copies {
 
-// One thread. Each hit costs one due(): a count-down and a branch.
+// One thread. No clock.
 class AuditSampler {
  public:
   // `rate`: the share of hits to audit; 0: none. `pause_min`: the least pause between two audits.
@@ -20,8 +20,13 @@ class AuditSampler {
     draw();
   }
 
-  // Call it once per hit. True: ask take().
-  bool due() noexcept { return --left_ == 0; }
+  // Hits until the next one that may be audited.
+  std::uint64_t left() const noexcept { return left_; }
+  // True: ask take() about the last one of these hits. REQUIRES hits <= left().
+  bool pass(std::uint64_t hits) noexcept {
+    left_ -= hits;
+    return left_ == 0;
+  }
 
   // True: audit this hit.
   bool take(TimePoint now) noexcept {

@@ -36,6 +36,7 @@ class CopyChooser {
   std::vector<admit::Chooser::Estimate> estimates() const { return chooser_.estimates(); }
   std::vector<admit::CopyCurve::Point> curve() const { return chooser_.curve(); }
   admit::Costs costs() const { return costs_.costs(); }
+  Nanos spared_cpu() const { return costs_.spared_cpu(); }  // see ServerCosts
   std::size_t copies() const { return chooser_.copies(); }  // that fit
 
  private:

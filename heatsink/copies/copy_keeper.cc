@@ -2,7 +2,6 @@
 #include "heatsink/copies/copy_keeper.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -85,6 +84,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
       merged_(shared.rules.measures().size()),
       selector_(policy::selector_options(shared.options, shared.rules)),
+      savings_(loop_.clock()),
       automatic_(shared.options.automatic_qps, policy::Limits::kAutomaticMax),
       coalescing_windows_(policy::coalescing_windows(shared.options)),
       events_(policy::quiet_sentence(shared.options)),
@@ -170,12 +170,13 @@ void CopyKeeper::admit(FillRequest& request) {
       shared_.table.admit(request.key, request.db, request.hash, name, request.consistency));
 }
 
-void CopyKeeper::play(std::vector<admit::SampledAccess> accesses, const ServerWork& work) {
-  auto shared = std::make_shared<std::vector<admit::SampledAccess>>(std::move(accesses));
-  loop_.post([this, shared, work] {
+void CopyKeeper::play(WorkerSample sample) {
+  auto shared = std::make_shared<WorkerSample>(std::move(sample));
+  loop_.post([this, shared] {
     if (!chooser_) return;
-    chooser_->saw(work);
-    chooser_->play(*shared, loop_.clock());
+    chooser_->saw(shared->work);
+    chooser_->play(shared->accesses, loop_.clock());
+    savings_.hit(shared->hits);
   });
 }
 
@@ -190,6 +191,7 @@ void CopyKeeper::count_fill_write() {
 void CopyKeeper::tend_earned_copies() {
   if (!chooser_) return;
   chooser_->tick();
+  savings_.tick(loop_.clock());
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
                               kSweptPerPeriod);
   const std::uint64_t left = shared_.table.left_unread();
@@ -216,6 +218,7 @@ void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std
     if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))
       chooser_->filled(asked.hash, copy->deadline - copy->fill_sent_at);
   }
+  if (outcome != FillOutcome::kFailed) savings_.filled(asked.hash);
   count_refusal(outcome);
   log_refusal(asked, outcome, why);
   warmer_.filled(asked, outcome, now, why);
@@ -340,9 +343,7 @@ void CopyKeeper::watch_suspects() {
 // The server may have failed to report other changes, too, so all copies go.
 void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) {
   const auto late_ms = std::chrono::duration_cast<Millis>(for_at_least).count();
-  std::string command(local_reads()[hit.read.command()].name);
-  std::transform(command.begin(), command.end(), command.begin(),
-                 [](char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string command = upper_name(local_reads()[hit.read.command()]);
   events_.add_stale_read(shared_.shown.show(hit.key), hit.db,
                          "the local copy for " + command + " could be served " +
                              std::to_string(late_ms) +

@@ -61,9 +61,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void connection_renewed(TimePoint lost_at);
   // One summary for each of NodeState::rules.measures(), in that order.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
-  // For the choice of what gets a copy: what a worker has sampled, and what the server did for it,
-  // since its last call.
-  void play(std::vector<admit::SampledAccess> accesses, const ServerWork& work);
+  void play(WorkerSample sample);
   // The current state. If the keeper does not answer within 1 s, the report is empty and
   // `coherence` says so.
   report::Report report();
@@ -87,6 +85,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override;
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
+  void changed(KeyHash key) override { savings_.ended(key); }
   void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
@@ -96,6 +95,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void count_fill_write();
   void tend_earned_copies();
   std::optional<report::CopiesReport> report_on_copies() const;
+  std::vector<report::CopiesReport::Copy> best_copies() const;
   void count_refusal(FillOutcome outcome);
   void refresh();
 
@@ -171,6 +171,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::uint64_t fills_sent_ = 0;
   std::uint64_t left_unread_ = 0;       // HotTable::left_unread(), as counted so far
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
+  admit::CopySavings savings_;          // empty without a chooser
   policy::AutomaticLimits automatic_;
   const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers
   EventLog events_;

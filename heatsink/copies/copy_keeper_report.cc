@@ -10,6 +10,18 @@
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
+namespace {
+
+void add_copies_of(const cache::Entry& entry, report::CopiesReport::Copy& out) {
+  entry.for_each_copy([&](const cache::Copy& copy) {
+    std::string command = upper_name(local_reads()[copy.read.command()]);
+    if (std::find(out.commands.begin(), out.commands.end(), command) == out.commands.end())
+      out.commands.push_back(std::move(command));
+  });
+  out.bytes = Bytes{entry.bytes()};
+}
+
+}  // namespace
 
 report::Report CopyKeeper::report() {
   auto answer = std::make_shared<std::promise<report::Report>>();
@@ -89,6 +101,7 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   const admit::Costs costs = chooser_->costs();
   copies.fill_cost = costs.fill;
   copies.invalidation_cost = costs.end;
+  copies.read_cpu = chooser_->spared_cpu();
   copies.refused = {.written = shared_.table.left_unread(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};
@@ -96,6 +109,29 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   copies.bytes_max = shared_.options.maximum_bytes;
   for (const admit::CopyCurve::Point& point : chooser_->curve())
     copies.curve.push_back({point.copies, point.saved});
+  copies.top = best_copies();
+  return copies;
+}
+
+// Most of these keys are not among the hot and warm ones.
+std::vector<report::CopiesReport::Copy> CopyKeeper::best_copies() const {
+  const auto is_kept = [this](KeyHash key) { return shared_.table.entry(key) != nullptr; };
+  std::vector<report::CopiesReport::Copy> copies;
+  for (const admit::CopySaving& saving :
+       savings_.top(report::CopiesReport::kTopMax, chooser_->costs(), loop_.clock(), is_kept)) {
+    const cache::Entry& entry = *shared_.table.entry(saving.key);
+    report::CopiesReport::Copy& copy = copies.emplace_back();
+    copy.name = shared_.shown.show(entry.key());
+    copy.name_truncated = copy.name.size() > detect::kKeyBytesMax;
+    if (copy.name_truncated) copy.name.resize(detect::kKeyBytesMax);
+    copy.db = entry.db();
+    copy.hits = saving.hits;
+    copy.hits_error = saving.hits_error;
+    copy.fills = saving.fills;
+    copy.invalidations = saving.ends;
+    copy.saved = saving.saved;
+    add_copies_of(entry, copy);
+  }
   return copies;
 }
 

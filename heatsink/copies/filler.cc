@@ -192,6 +192,8 @@ void Filler::on_heartbeat(TimePoint sent_at) { shared_.proof.prove(sent_at); }
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
   const NameHash hash = hash_name(name, shared_.seed);
+  shared_.table.for_each_cached_of(
+      name, hash, [this](const cache::Entry& entry) { listener_.changed(entry.hash()); });
   const TimePoint stays = shared_.table.drop_name(name, hash);
   if (stays != TimePoint{}) shared_.fences.raise(hash, stays);
 }

@@ -33,6 +33,8 @@ class Filler final : public redis::TrackerEvents {
     // Once per fill, after the waiting clients have their answers. `asked`: the first request for
     // it. `why`: a sentence for the user, with kNoDatabase and kTableFull.
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
+    // The server has said that a key has changed that had a copy. Before that copy is dropped.
+    virtual void changed(KeyHash key) = 0;
     // The proof has ended for this reason; "": it is back. Each change once.
     virtual void proof_state_changed(const std::string& reason) = 0;
 

@@ -64,6 +64,7 @@ class Workers final : public Filler::Listener {
     asked_by = asked.worker;
     last_why = why;
   }
+  void changed(KeyHash key) override { changes.push_back(key); }
   void proof_state_changed(const std::string& reason) override { proof.push_back(reason); }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }
@@ -72,6 +73,7 @@ class Workers final : public Filler::Listener {
   std::vector<FillOutcome> outcomes;
   std::size_t asked_by = 0;
   std::string last_why;
+  std::vector<KeyHash> changes;    // of keys with a copy
   std::vector<std::string> proof;  // why it ended; "": it is back
   std::function<void(const FillAnswer&)> when_told;
 };

@@ -20,6 +20,7 @@ class Nobody final : public Filler::Listener {
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override {}
   void filled(const FillRequest&, FillOutcome, const std::string&) override {}
+  void changed(KeyHash) override {}
   void proof_state_changed(const std::string&) override {}
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace heatsink::copies {
 namespace {
@@ -90,6 +91,13 @@ const LocalRead* local_read_of(const resp::Command& command) {
                         !command.has(resp::kNondeterministicOutput | resp::kModule |
                                      resp::kMayReplicate | resp::kBlocking);
   return as_known ? row : nullptr;
+}
+
+std::string upper_name(const LocalRead& read) {
+  std::string name(read.name);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
 }
 
 const LocalRead& read_of_each(const LocalRead& read) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "heatsink/base/hash.h"
@@ -52,6 +53,7 @@ struct LocalRead {
 // Room for rows, so that a table with a cell per row needs no allocation.
 inline constexpr std::size_t kLocalReadsMax = 64;
 std::span<const LocalRead> local_reads();
+std::string upper_name(const LocalRead& read);  // "GET", as in other texts for people
 
 // Null: never served locally, either unknown or with unexpected properties: this server may use the
 // name for another command. O(rows), so keep the result.

@@ -2,6 +2,7 @@
 #include "heatsink/copies/server_costs.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace heatsink::copies {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr double kWakeUp = 16;
 constexpr double kFill = 1.75;
 constexpr double kPush = 8;
+constexpr Nanos kPlainGet{2'200};
 
 // As many fills come at once before any has been seen.
 constexpr double kFillsAtOnce = 32;
@@ -43,15 +45,23 @@ void ServerCosts::tick() {
 }
 
 admit::Costs ServerCosts::costs() const {
-  const double at_once = std::max(ratio(sums_.commands, sums_.writes, 1), 1.0);
   const double fills = sums_.awaited_fills + sums_.gathered_fills;
   const double fills_at_once = std::max(ratio(fills, sums_.fill_writes, kFillsAtOnce), 1.0);
   const double awaited = ratio(sums_.awaited_fills, fills, 0);
-  // A hit spares the server a wake-up only if it answers all that would have come at once.
-  const double spared = 1 + kWakeUp / (at_once * at_once);
   const double fill = kFill + kWakeUp / fills_at_once;
-  const double replaced = 1 + kWakeUp / at_once;  // the read of a client who waits for the fill
-  return {.fill = std::max(fill - awaited * replaced, 0.0) / spared, .end = kPush / spared};
+  const double replaced = 1 + kWakeUp / at_once();  // the read of a client who waits for the fill
+  return {.fill = std::max(fill - awaited * replaced, 0.0) / spared(), .end = kPush / spared()};
+}
+
+double ServerCosts::at_once() const {
+  return std::max(ratio(sums_.commands, sums_.writes, 1), 1.0);
+}
+
+// A hit spares the server a wake-up only if it answers all that would have come at once.
+double ServerCosts::spared() const { return 1 + kWakeUp / (at_once() * at_once()); }
+
+Nanos ServerCosts::spared_cpu() const {
+  return Nanos(std::llround(spared() * static_cast<double>(kPlainGet.count())));
 }
 
 }  // namespace heatsink::copies

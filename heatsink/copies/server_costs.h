@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "heatsink/admit/admit.h"
+#include "heatsink/base/clock.h"
 
 namespace heatsink::copies {
 
@@ -28,12 +29,17 @@ class ServerCosts {
   // Call it about once per second: older work counts less.
   void tick();
   admit::Costs costs() const;
+  // The server's CPU time that a hit spares it, as measured on one machine (bench/fill_cost.py).
+  Nanos spared_cpu() const;
 
  private:
   // Sums in which older work counts less.
   struct Sums {
     double commands = 0, writes = 0, awaited_fills = 0, gathered_fills = 0, fill_writes = 0;
   };
+  double at_once() const;  // commands of clients that come together
+  double spared() const;
+
   Sums sums_;
 };
 

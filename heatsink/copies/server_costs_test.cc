@@ -51,6 +51,14 @@ TEST(ServerCostsTest, BeforeAnyTrafficAFillCostsSomething) {
   EXPECT_GT(ServerCosts().costs().fill, 0);
 }
 
+TEST(ServerCostsTest, ALoneReadSparesAWakeUpAndOneOfManyDoesNot) {
+  ServerCosts alone, many;
+  alone.saw({.commands = 1000, .writes = 1000});
+  many.saw({.commands = 20'000, .writes = 1000});
+  EXPECT_NEAR(static_cast<double>(alone.spared_cpu().count()), 37'400, 1);
+  EXPECT_NEAR(static_cast<double>(many.spared_cpu().count()), 2'288, 1);
+}
+
 TEST(ServerCostsTest, OlderWorkCountsLess) {
   ServerCosts costs;
   costs.saw({.commands = 20'000, .writes = 1000});

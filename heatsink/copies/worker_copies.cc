@@ -15,6 +15,21 @@ std::uint64_t hold(HeldClient* client) {
   return client->id();
 }
 
+AuditSampler audit_sampler(const NodeState& shared, std::size_t worker) {
+  const policy::ProxyOptions& options = shared.options;
+  return {options.audit_rate,
+          Nanos(std::chrono::seconds(1)) * options.workers / options.audits_per_second,
+          shared.seed + worker};
+}
+
+std::size_t picks_per_tick(const NodeState& shared) {
+  if (!shared.admission) return 0;
+  const auto per_second =
+      static_cast<Nanos::rep>(ServedHits::kPicksPerSecond) / shared.options.workers;
+  const Nanos::rep picks = per_second * shared.options.tick / Nanos(std::chrono::seconds(1));
+  return static_cast<std::size_t>(std::max<Nanos::rep>(picks, 1));
+}
+
 }  // namespace
 
 WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& counters,
@@ -23,10 +38,7 @@ WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& coun
       source_(source),
       counters_(counters),
       worker_(worker),
-      sampler_(shared.options.audit_rate,
-               Nanos(std::chrono::seconds(1)) * shared.options.workers /
-                   shared.options.audits_per_second,
-               shared.seed + worker),
+      hits_(audit_sampler(shared, worker), picks_per_tick(shared), shared.seed ^ worker),
       waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
       size_filter_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {
   if (shared.admission) admission_.emplace(*shared.admission);
@@ -75,6 +87,15 @@ bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache
       {key.hash, key.name, std::string(key.key), key.db, which, cache::StoredRead(read)});
   if (gathered_.size() >= kGatheredMax) request_gathered(now);
   return gathered_.size() == 1;
+}
+
+WorkerSample WorkerCopies::take_sample() {
+  WorkerSample sample;
+  if (!admission_) return sample;
+  sample.accesses = admission_->take_sampled();
+  sample.hits = hits_.take_sampled();
+  if (!sample.empty()) sample.work = take_server_work();
+  return sample;
 }
 
 ServerWork WorkerCopies::take_server_work() {
@@ -138,10 +159,10 @@ std::vector<std::uint64_t> WorkerCopies::filled(const FillAnswer& answer, TimePo
   return waiters_.take(answer);
 }
 
-void WorkerCopies::audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+void WorkerCopies::look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
   // A copy of kTtl may be stale by design.
   const bool bounded = entry.consistency().level != cache::Level::kTtl;
-  if (sampler_.take(now) && bounded) source_.audit(AuditedHit(entry, copy));
+  if (hits_.look(entry.hash(), now) && bounded) source_.audit(AuditedHit(entry, copy));
 }
 
 void WorkerCopies::begin_writes(Effects& effects) {

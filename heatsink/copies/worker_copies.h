@@ -15,7 +15,6 @@
 #include "heatsink/admit/admit.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/audit_sampler.h"
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/counters.h"
 #include "heatsink/copies/effects.h"
@@ -24,6 +23,7 @@
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/reply_size_filter.h"
+#include "heatsink/copies/served_hits.h"
 #include "heatsink/copies/server_costs.h"
 
 namespace heatsink::copies {
@@ -76,6 +76,15 @@ struct WantedKey {
   bool is_earned = false;  // it is not in the hot table yet
 };
 
+// What a worker hands to the keeper for the choice of what gets a copy.
+struct WorkerSample {
+  std::vector<admit::SampledAccess> accesses;
+  std::vector<admit::SampledHit> hits;
+  ServerWork work{};  // what the server did for this worker since the last sample
+
+  bool empty() const { return accesses.empty() && hits.empty(); }
+};
+
 // Belongs to one worker's thread. All workers share the copies themselves (NodeState).
 class WorkerCopies {
  public:
@@ -98,9 +107,10 @@ class WorkerCopies {
   bool are_proven() const { return shared_.proof.up(); }  // or will be soon
   TimePoint shown() const { return shared_.table.shown(); }
 
-  // Call it for each copy that was served.
-  void consider_audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
-    if (sampler_.due()) audit(entry, copy, now);
+  // Call it for each copy that was served and is up to date.
+  void served(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+    if (hits_.due()) [[unlikely]]
+      look_at_hit(entry, copy, now);
   }
   // For a key that may be read in more ways than it has copies for.
   void count_hit_among_many(KeyHash key) { fill_benefit_.hit(key); }
@@ -123,12 +133,8 @@ class WorkerCopies {
   void saw(KeyHash key, bool is_write) {
     if (admission_) admission_->saw(key, is_write);
   }
-  std::vector<admit::SampledAccess> take_sampled() {
-    return admission_ ? admission_->take_sampled() : std::vector<admit::SampledAccess>{};
-  }
-
-  // What the server did for this worker since the last call.
-  ServerWork take_server_work();
+  // Call it once per tick.
+  WorkerSample take_sample();
 
   // True if a copy of this read is worth requesting.
   bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
@@ -174,13 +180,14 @@ class WorkerCopies {
   };
 
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
-  void audit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
+  void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
+  ServerWork take_server_work();
 
   NodeState& shared_;
   CopySource& source_;
   Counters& counters_;
   const std::size_t worker_;
-  AuditSampler sampler_;
+  ServedHits hits_;
   FillWaiters waiters_;
   ReplySizeFilter size_filter_;
   FillBenefit fill_benefit_;

@@ -135,7 +135,7 @@ Outcome CopyReads::read_one(Request& request) {
   const cache::Ruling ruling = lookup_.judge(key, read, request.now);
   if (ruling == cache::Ruling::kServe) {
     parts_.count_hit(*request.facts->local);
-    parts_.copies.consider_audit(*key.entry, *key.copy, request.now);
+    parts_.copies.served(*key.entry, *key.copy, request.now);
     if (!read.arguments.empty()) parts_.copies.count_hit_among_many(key.hash);
     key.copy->mark_read();
     key.entry->touch();
@@ -257,7 +257,7 @@ CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& 
     if (size == 0) break;
     Key key = lookup_.find(name);
     if (key.entry == nullptr || lookup_.judge(key, read, now) != cache::Ruling::kServe) break;
-    parts_.copies.consider_audit(*key.entry, *key.copy, now);
+    parts_.copies.served(*key.entry, *key.copy, now);
     key.copy->mark_read();
     key.entry->touch();
     const std::string_view wire = key.copy->reply_in(resp3);
@@ -296,7 +296,7 @@ Outcome CopyReads::read_many(Request& request) {
   const cache::Ruling ruling = judge_all(keys, read, request.now);
   if (ruling == cache::Ruling::kServe) {
     parts_.count_hit(*request.facts->local);
-    consider_audits(request, keys);
+    note_served(request, keys);
     lookup_.serve_joined(request, keys);
     return Outcome::kAnswered;
   }
@@ -417,8 +417,8 @@ void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache:
                          [&parts = parts_] { parts.copies.request_gathered(parts.loop.clock()); });
 }
 
-void CopyReads::consider_audits(const Request& request, const std::vector<Key>& keys) {
-  for (const Key& key : keys) parts_.copies.consider_audit(*key.entry, *key.copy, request.now);
+void CopyReads::note_served(const Request& request, const std::vector<Key>& keys) {
+  for (const Key& key : keys) parts_.copies.served(*key.entry, *key.copy, request.now);
 }
 
 }  // namespace heatsink::proxy

@@ -96,7 +96,7 @@ class CopyReads final : public Relief {
   bool serve_many_in_outage(const Request& request, std::vector<Key>& keys,
                             const cache::Read& read);
   bool join_fills(const std::vector<Key>& keys, const cache::Read& read, TimePoint now);
-  void consider_audits(const Request& request, const std::vector<Key>& keys);
+  void note_served(const Request& request, const std::vector<Key>& keys);
 
   const WorkerParts& parts_;
   const ReliefContext& client_;

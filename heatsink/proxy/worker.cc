@@ -303,8 +303,8 @@ void Worker::tick() {
   const TimePoint now = loop_.now();
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) post_summary(false);
-  if (std::vector<admit::SampledAccess> sampled = copies_.take_sampled(); !sampled.empty())
-    keeper_.play(std::move(sampled), copies_.take_server_work());
+  if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
+    keeper_.play(std::move(sample));
   check_timeouts(now);
   if (now - memory_at_ >= kMemoryInterval) measure_memory();
   if (balancer_ != nullptr) report_load(now);

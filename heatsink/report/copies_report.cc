@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace heatsink::report {
 namespace {
@@ -21,6 +22,11 @@ std::string saves(const CopiesReport::Point& point) {
 }
 
 }  // namespace
+
+std::optional<double> server_cpu(const CopiesReport& report, const CopiesReport::Copy& copy) {
+  if (!report.read_cpu) return std::nullopt;
+  return copy.saved * std::chrono::duration<double>(*report.read_cpu).count();
+}
 
 std::string budget_advice(const CopiesReport& report) {
   const auto now = std::find_if(

@@ -3,11 +3,13 @@
 // another budget would save.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
 
 namespace heatsink::report {
@@ -25,6 +27,8 @@ struct CopiesReport {
   // In reads that a copy spares the server.
   double fill_cost = 0;
   double invalidation_cost = 0;
+  // The server's CPU time for such a read, as measured on one machine; nothing: unknown.
+  std::optional<Nanos> read_cpu{};
 
   // Counts since the start.
   struct Refused {
@@ -43,7 +47,26 @@ struct CopiesReport {
     double saved;
   };
   std::vector<Point> curve{};  // by rising entries; empty: not known yet
+
+  // What the copies of one key save now. Rates are per second, of about the last 10 s.
+  struct Copy {
+    std::string name;  // at most kKeyBytesMax bytes
+    bool name_truncated = false;
+    std::uint32_t db = 0;
+    std::vector<std::string> commands{};  // "GET": what its copies answer; empty: it has none now
+    double hits = 0;
+    double hits_error = 0;  // two standard deviations; 0: each hit was counted
+    double fills = 0;
+    double invalidations = 0;
+    double saved = 0;  // reads, less what its copies cost
+    Bytes bytes{};     // of its copies
+  };
+  static constexpr std::size_t kTopMax = 50;
+  std::vector<Copy> top{};  // those that save most, the best one first
 };
+
+// The part of one core of the server that the copies of a key spare; nothing: unknown.
+std::optional<double> server_cpu(const CopiesReport& report, const CopiesReport::Copy& copy);
 
 // A sentence about the size of the cache; "": the curve is not known yet.
 std::string budget_advice(const CopiesReport& report);

@@ -100,6 +100,28 @@ std::string counts(const Report& report) {
   return keys(report.hot_keys, "hot") + ", " + keys(report.write_hot_keys, "write-hot");
 }
 
+json::array best_copies(const CopiesReport& copies) {
+  json::array out;
+  for (const CopiesReport::Copy& each : copies.top) {
+    json::object copy;
+    add_name(copy, each.name, each.name_truncated);
+    copy["db"] = each.db;
+    json::array commands;
+    for (const std::string& command : each.commands) commands.emplace_back(printable(command));
+    copy["commands"] = std::move(commands);
+    copy["hits_rate"] = number(each.hits);
+    copy["hits_rate_error"] = number(each.hits_error);
+    copy["fills_rate"] = number(each.fills);
+    copy["invalidations_rate"] = number(each.invalidations);
+    copy["saved_rate"] = number(each.saved);
+    const std::optional<double> cpu = server_cpu(copies, each);
+    copy["server_cpu"] = cpu ? number(*cpu) : nullptr;
+    copy["bytes"] = each.bytes.count;
+    out.push_back(std::move(copy));
+  }
+  return out;
+}
+
 json::value copies_value(const std::optional<CopiesReport>& copies) {
   if (!copies) return nullptr;
   json::object out;
@@ -111,6 +133,7 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
   out["saved"] = number(copies->saved);
   out["fill_cost"] = number(copies->fill_cost);
   out["invalidation_cost"] = number(copies->invalidation_cost);
+  out["read_cpu_seconds"] = copies->read_cpu ? seconds(*copies->read_cpu) : nullptr;
   out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},
                                 {"written", copies->refused.written},
                                 {"too_big", copies->refused.too_big},
@@ -122,6 +145,7 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
     curve.push_back(json::object{{"entries", point.entries}, {"saved", number(point.saved)}});
   out["curve"] = std::move(curve);
   out["advice"] = budget_advice(*copies);
+  out["top"] = best_copies(*copies);
   return out;
 }
 

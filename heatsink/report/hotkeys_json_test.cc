@@ -77,12 +77,16 @@ TEST(HotkeysJson, CopiesHaveTheirReasons) {
   const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
   json::value expected = json::parse(R"({
     "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": 0.625,
-    "fill_cost": 1.5, "invalidation_cost": 0.5,
+    "fill_cost": 1.5, "invalidation_cost": 0.5, "read_cpu_seconds": 0.00002,
     "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
     "entries_max": 65536, "bytes_max": 67108864,
     "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625},
               {"entries": 262144, "saved": 0.63}],
-    "advice": "ADVICE"})");
+    "advice": "ADVICE",
+    "top": [{"name": "\\x1b[2J\\x00", "name_base64": "G1sySgA=", "name_truncated": true, "db": 3,
+             "commands": ["GET", "STRLEN"], "hits_rate": 500.5, "hits_rate_error": 30,
+             "fills_rate": 2, "invalidations_rate": 1, "saved_rate": 400, "server_cpu": 0.008,
+             "bytes": 321}]})");
   expected.at("advice") = budget_advice(*sample_report().copies);
   EXPECT_EQ(parsed.at("copies"), expected) << json::serialize(parsed);
 }
@@ -91,6 +95,10 @@ TEST(HotkeysJson, WithoutAChoiceOfCopiesThereIsNull) {
   Report report = sample_report();
   report.copies->choice.reset();
   EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("copies").at("choice").is_null());
+  report.copies->read_cpu.reset();
+  const json::value unknown = json::parse(hotkeys_json(report, kWallAt)).at("copies");
+  EXPECT_TRUE(unknown.at("read_cpu_seconds").is_null());
+  EXPECT_TRUE(unknown.at("top").at(0).at("server_cpu").is_null());
   report.copies.reset();
   EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("copies").is_null());
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the page of copies: which keys get one, what that saves, and what another budget would
-// save.
+// Draws the page of copies: which keys get one, what that saves, what another budget would save,
+// and the copies that save most.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/heatsink/top/pages.h"
 #include "apps/heatsink/top/paint.h"
@@ -42,6 +44,11 @@ std::string now_text(const HotkeysView& view, const CopiesView& copies) {
                      tui::rate_text(view.node.hits_rate), percent_text(view.node.offload));
 }
 
+std::string cpu_text(std::optional<Nanos> read_cpu) {
+  if (!read_cpu) return "";
+  return fmt::format("; such a read takes about {} of its CPU", tui::latency_text(*read_cpu));
+}
+
 void add_refusals(Sheet& sheet, const CopiesView& copies) {
   const std::pair<std::uint64_t, const char*> reasons[] = {
       {copies.seldom_read, "reads of keys that had been read too seldom"},
@@ -53,6 +60,64 @@ void add_refusals(Sheet& sheet, const CopiesView& copies) {
     sheet.add(label, fmt::format("{} {}", number_text(count), what));
     label.clear();
   }
+}
+
+void add_budget(Sheet& sheet, const CopiesView& copies) {
+  if (copies.curve.empty())
+    return sheet.add("budget", "what other sizes would save is not known yet");
+  sheet.add("budget", copies.advice, kBold);
+  std::string curve;
+  for (const CopiesView::Point& point : copies.curve)
+    curve += fmt::format("{}{} {} {}", curve.empty() ? "" : ", ", number_text(point.entries),
+                         curve.empty() ? "copies would save" : "save", percent_text(point.saved));
+  sheet.add("curve", curve);
+}
+
+std::string error_text(double error) { return error > 0 ? "±" + count_text(error) : "0"; }
+
+std::string names_of(const CopiesView::Copy& copy) {
+  return copy.commands.empty() ? "-" : fmt::format("{}", fmt::join(copy.commands, ", "));
+}
+
+std::vector<tui::TableCell> cells_of(const CopiesView::Copy& copy, std::size_t rank, bool with_db) {
+  std::vector<tui::TableCell> cells{{std::to_string(rank), {}},
+                                    {copy.name.empty() ? "\"\"" : copy.name, kBold},
+                                    {names_of(copy), {}},
+                                    {count_text(copy.hits_rate), {}},
+                                    {error_text(copy.hits_error), {}},
+                                    {count_text(copy.saved_rate), kBold},
+                                    {percent_text(copy.server_cpu), kGood},
+                                    {tui::size_text(copy.bytes), {}},
+                                    {count_text(copy.fills_rate), {}},
+                                    {count_text(copy.invalidations_rate), {}}};
+  if (with_db) cells.push_back({std::to_string(copy.db), {}});
+  return cells;
+}
+
+tui::Screen with_best_copies(Sheet& sheet, const CopiesView& copies) {
+  if (copies.top.empty()) return sheet.screen();
+  sheet.skip();
+  using tui::Align;
+  std::vector<tui::Column> columns{{"#"},
+                                   {"KEY", Align::kLeft, 14},
+                                   {"READS", Align::kLeft, 5},
+                                   {"HITS/s"},
+                                   {"ERR", Align::kRight, 0, 2},
+                                   {"SAVES/s"},
+                                   {"CPU"},
+                                   {"SIZE"},
+                                   {"FILL/s", Align::kRight, 0, 3},
+                                   {"END/s", Align::kRight, 0, 1}};
+  const bool with_db =
+      std::ranges::any_of(copies.top, [](const CopiesView::Copy& copy) { return copy.db != 0; });
+  if (with_db) columns.push_back({"DB", Align::kRight, 0, 4});
+  tui::Table table(std::move(columns));
+  std::size_t rank = 0;
+  for (const CopiesView::Copy& copy : copies.top) table.add(cells_of(copy, ++rank, with_db));
+  const int rows = static_cast<int>(copies.top.size()) + 1;
+  tui::Screen screen = sheet.screen(rows);
+  table.draw(screen, {0, sheet.lines(), {sheet.width(), rows}}, kTitles);
+  return screen;
 }
 
 }  // namespace
@@ -73,23 +138,11 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
   sheet.add("now", now_text(view, copies));
   sheet.add("costs",
             fmt::format("a fill costs the server as much as {:.1f} reads that a copy spares "
-                        "it; an invalidation {:.1f}",
-                        copies.fill_cost, copies.invalidation_cost));
+                        "it; an invalidation {:.1f}{}",
+                        copies.fill_cost, copies.invalidation_cost, cpu_text(copies.read_cpu)));
   add_refusals(sheet, copies);
-  sheet.skip();
-  if (copies.curve.empty()) {
-    sheet.add("budget", "what other sizes would save is not known yet");
-    return sheet.screen();
-  }
-  sheet.add("budget", copies.advice, kBold);
-  sheet.skip();
-  tui::Table table({{"COPIES"}, {"SAVES"}});
-  for (const CopiesView::Point& point : copies.curve)
-    table.add({{number_text(point.entries), kBold}, {percent_text(point.saved), {}}});
-  const int rows = static_cast<int>(copies.curve.size()) + 1;
-  tui::Screen screen = sheet.screen(rows);
-  table.draw(screen, {0, sheet.lines(), {width, rows}}, kTitles);
-  return screen;
+  add_budget(sheet, copies);
+  return with_best_copies(sheet, copies);
 }
 
 }  // namespace heatsink::app

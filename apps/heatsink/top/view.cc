@@ -6,20 +6,16 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
+#include "apps/heatsink/top/view_members.h"
 #include "heatsink/base/base64.h"
 
 namespace heatsink::app {
 namespace {
 
 namespace json = boost::json;
-
-Error not_hotkeys(const std::string& what) {
-  return {ErrorCode::kProtocol, "this is not an answer of /api/hotkeys: " + what};
-}
 
 Result<json::value> parse(std::string_view text) {
   if (text.size() > kAnswerBytesMax) return not_hotkeys("it is too large");
@@ -30,65 +26,6 @@ Result<json::value> parse(std::string_view text) {
   if (error) return not_hotkeys("not JSON: " + error.message());
   return value;
 }
-
-// Reads the members of one object; remembers the first missing or mistyped one, after which results
-// do not matter.
-class Members {
- public:
-  Members(const json::object& object, std::optional<Error>& error)
-      : object_(object), error_(error) {}
-
-  const json::value* find(std::string_view name, std::string_view type, json::kind kind) {
-    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
-    if (value != nullptr && value->kind() == kind) return value;
-    fail(name, type);
-    return nullptr;
-  }
-
-  bool has(std::string_view name) const {
-    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
-    return value != nullptr && !value->is_null();
-  }
-
-  void read(std::string_view name, std::string& out) {
-    const json::value* value = find(name, "a string", json::kind::string);
-    if (value != nullptr) out.assign(value->get_string().data(), value->get_string().size());
-  }
-  void read(std::string_view name, bool& out) {
-    const json::value* value = find(name, "true or false", json::kind::bool_);
-    if (value != nullptr) out = value->get_bool();
-  }
-  void read(std::string_view name, double& out) {
-    const json::value* value = object_.if_contains(json::string_view(name.data(), name.size()));
-    if (value == nullptr || !(value->is_number() || value->is_null()))
-      return fail(name, "a number");
-    out = value->is_null() ? std::numeric_limits<double>::quiet_NaN() : value->to_number<double>();
-  }
-  void read(std::string_view name, std::uint64_t& out) {
-    double number = 0;
-    read(name, number);
-    const bool countable = number >= 0 && number < 0x1p63;
-    if (!countable) return fail(name, "a number, 0 or more");
-    out = static_cast<std::uint64_t>(number);
-  }
-  // Reads seconds, clamped to 0 .. 100 years, so that no arithmetic on them overflows.
-  void read(std::string_view name, Nanos& out) {
-    double seconds = 0;
-    read(name, seconds);
-    constexpr double kCentury = 100 * 365.25 * 86400;
-    const double held = seconds >= 0 ? std::min(seconds, kCentury) : 0;
-    out = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(held));
-  }
-
- private:
-  void fail(std::string_view name, std::string_view type) {
-    if (error_) return;
-    error_ = not_hotkeys("\"" + std::string(name) + "\" must be " + std::string(type));
-  }
-
-  const json::object& object_;
-  std::optional<Error>& error_;
-};
 
 NodeView read_node(Members members) {
   NodeView node;
@@ -304,6 +241,21 @@ CopiesView::Point read_point(Members members) {
   return point;
 }
 
+CopiesView::Copy read_copy(Members members) {
+  CopiesView::Copy copy;
+  members.read("name", copy.name);
+  members.read("db", copy.db);
+  members.read("commands", copy.commands);
+  members.read("hits_rate", copy.hits_rate);
+  members.read("hits_rate_error", copy.hits_error);
+  members.read("fills_rate", copy.fills_rate);
+  members.read("invalidations_rate", copy.invalidations_rate);
+  members.read("saved_rate", copy.saved_rate);
+  members.read("server_cpu", copy.server_cpu);
+  members.read("bytes", copy.bytes.count);
+  return copy;
+}
+
 CopiesView read_copies(const json::object& object, std::optional<Error>& error) {
   CopiesView copies;
   Members members(object, error);
@@ -316,6 +268,7 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
   members.read("saved", copies.saved);
   members.read("fill_cost", copies.fill_cost);
   members.read("invalidation_cost", copies.invalidation_cost);
+  if (members.has("read_cpu_seconds")) members.read("read_cpu_seconds", copies.read_cpu.emplace());
   if (const auto* refused = members.find("refused", "an object", json::kind::object)) {
     Members counts(refused->get_object(), error);
     counts.read("seldom_read", copies.seldom_read);
@@ -327,6 +280,7 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
   members.read("bytes_max", copies.bytes_max.count);
   read_list(object, "curve", kCurveShownMax, read_point, copies.curve, error);
   members.read("advice", copies.advice);
+  read_list(object, "top", kCopiesShownMax, read_copy, copies.top, error);
   return copies;
 }
 

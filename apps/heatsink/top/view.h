@@ -124,6 +124,7 @@ struct CopiesView {
   std::string order;
   double saved = 0;
   double fill_cost = 0, invalidation_cost = 0;  // in reads that a copy spares the server
+  std::optional<Nanos> read_cpu;                // the server's CPU time for such a read
   std::uint64_t seldom_read = 0, written = 0, too_big = 0, no_room = 0;  // refused since the start
   std::uint64_t entries_max = 0;
   Bytes bytes_max;
@@ -133,6 +134,18 @@ struct CopiesView {
   };
   std::vector<Point> curve;
   std::string advice;
+  // What the copies of one key save. Rates are per second, of about the last 10 s.
+  struct Copy {
+    std::string name;  // printable, escaped by the node
+    std::uint64_t db = 0;
+    std::vector<std::string> commands{};  // "GET", "STRLEN"; empty: it has no copy at the moment
+    double hits_rate = 0, hits_error = 0;
+    double fills_rate = 0, invalidations_rate = 0;
+    double saved_rate = 0;         // reads, less what its copies cost
+    double server_cpu = kUnknown;  // part of one core
+    Bytes bytes;
+  };
+  std::vector<Copy> top;  // those that save most, the best one first
 };
 
 struct HotkeysView {
@@ -183,6 +196,7 @@ inline constexpr std::size_t kDifferencesShownMax = 100;
 inline constexpr std::size_t kNodesShownMax = 1000;
 inline constexpr std::size_t kSlotsShownMax = 16'384;
 inline constexpr std::size_t kCurveShownMax = 64;
+inline constexpr std::size_t kCopiesShownMax = 100;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
 
 // The same JSON on one line, with only the keys at the indexes in `chosen`, in that order. REQUIRES

@@ -111,11 +111,15 @@ TEST(TopView, WhatIsNotToldIsNotKnown) {
 
 constexpr std::string_view kCopies = R"(, "copies": {
   "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": -0.25,
-  "fill_cost": 1.5, "invalidation_cost": 0.5,
+  "fill_cost": 1.5, "invalidation_cost": 0.5, "read_cpu_seconds": 0.00002,
   "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
   "entries_max": 65536, "bytes_max": 67108864,
   "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625}],
-  "advice": "the size is right"})";
+  "advice": "the size is right",
+  "top": [{"name": "k\\x1b", "name_base64": "axs=", "name_truncated": false, "db": 3,
+           "commands": ["GET", "STRLEN"], "hits_rate": 500.5, "hits_rate_error": 30,
+           "fills_rate": 2, "invalidations_rate": 1, "saved_rate": 400, "server_cpu": 0.008,
+           "bytes": 321}]})";
 
 TEST(TopView, ReadsTheChoiceOfCopies) {
   EXPECT_FALSE(parse_hotkeys(answer())->copies);
@@ -139,6 +143,33 @@ TEST(TopView, ReadsTheChoiceOfCopies) {
   EXPECT_EQ(view->copies->curve[1].entries, 65'536U);
   EXPECT_EQ(view->copies->curve[1].saved, 0.625);
   EXPECT_EQ(view->copies->advice, "the size is right");
+  EXPECT_EQ(view->copies->read_cpu, std::chrono::microseconds(20));
+}
+
+TEST(TopView, ReadsTheCopiesThatSaveMost) {
+  const auto view = parse_hotkeys(answer(std::string(kNode) + std::string(kCopies)));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  ASSERT_EQ(view->copies->top.size(), 1U);
+  const CopiesView::Copy& copy = view->copies->top[0];
+  EXPECT_EQ(copy.name, "k\\x1b");
+  EXPECT_EQ(copy.db, 3U);
+  EXPECT_EQ(copy.commands, (std::vector<std::string>{"GET", "STRLEN"}));
+  EXPECT_EQ(copy.hits_rate, 500.5);
+  EXPECT_EQ(copy.hits_error, 30);
+  EXPECT_EQ(copy.fills_rate, 2);
+  EXPECT_EQ(copy.invalidations_rate, 1);
+  EXPECT_EQ(copy.saved_rate, 400);
+  EXPECT_EQ(copy.server_cpu, 0.008);
+  EXPECT_EQ(copy.bytes, Bytes{321});
+}
+
+// Older nodes have no such list.
+TEST(TopView, CopiesWithoutThoseThatSaveMostAreRead) {
+  std::string older(kCopies);
+  older.resize(older.find(",\n  \"top\""));
+  const auto view = parse_hotkeys(answer(std::string(kNode) + older + "}"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(view->copies->top.empty());
 }
 
 TEST(TopView, AWrongChoiceOfCopiesIsAnErrorThatNamesTheMember) {

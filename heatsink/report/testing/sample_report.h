@@ -58,10 +58,21 @@ inline Report sample_report() {
                                .saved = 0.625,
                                .fill_cost = 1.5,
                                .invalidation_cost = 0.5,
+                               .read_cpu = std::chrono::microseconds(20),
                                .refused = {1200, 30, 4, 5},
                                .entries_max = 65'536,
                                .bytes_max = mebibytes(64),
-                               .curve = {{4096, 0.5}, {65'536, 0.625}, {262'144, 0.63}}};
+                               .curve = {{4096, 0.5}, {65'536, 0.625}, {262'144, 0.63}},
+                               .top = {{.name = std::string("\x1b[2J\0", 5),
+                                        .name_truncated = true,
+                                        .db = 3,
+                                        .commands = {"GET", "STRLEN"},
+                                        .hits = 500.5,
+                                        .hits_error = 30,
+                                        .fills = 2,
+                                        .invalidations = 1,
+                                        .saved = 400,
+                                        .bytes = Bytes{321}}}};
   return report;
 }
 

@@ -113,6 +113,16 @@ TEST_F(FillerTest, AnInvalidationDropsTheNameInEveryDatabase) {
   EXPECT_EQ(copy(1), nullptr);
 }
 
+TEST_F(FillerTest, AChangeIsReportedForEachKeyThatHadACopy) {
+  hear(kPushOfK);
+  EXPECT_THAT(workers_.changes, IsEmpty()) << "it had none";
+  ask(0, at(0), at(10), 1);
+  hear(kOk);
+  hear_value("1");
+  hear(kPushOfK);
+  EXPECT_THAT(workers_.changes, ElementsAre(key(1)));
+}
+
 TEST_F(FillerTest, AChangeWhileItIsReadIsAnsweredAndNotKept) {
   ask(0, at(0), at(10));
   hear("$1\r\nv\r\n");

@@ -66,6 +66,10 @@ TEST(LocalReads, NullsOfARankDependOnItsArguments) {
   EXPECT_TRUE(rank.form(2).null_arrays);
 }
 
+TEST(LocalReads, PeopleSeeNamesAsTheyWriteThem) {
+  EXPECT_EQ(upper_name(*local_read_of(*table().find_name("hgetall"))), "HGETALL");
+}
+
 TEST(LocalReads, LongArgumentsAreNotKept) {
   const std::string half(kReadArgumentBytesMax / 2, 'a');
   const std::vector<std::string_view> fit = {half, half};

@@ -24,8 +24,8 @@ AuditSampler audit_sampler(const NodeState& shared, std::size_t worker) {
 
 std::size_t picks_per_tick(const NodeState& shared) {
   if (!shared.admission) return 0;
-  const auto per_second =
-      static_cast<Nanos::rep>(ServedHits::kPicksPerSecond) / shared.options.workers;
+  const auto workers = std::max<std::int64_t>(shared.options.workers, 1);
+  const auto per_second = static_cast<Nanos::rep>(ServedHits::kPicksPerSecond) / workers;
   const Nanos::rep picks = per_second * shared.options.tick / Nanos(std::chrono::seconds(1));
   return static_cast<std::size_t>(std::max<Nanos::rep>(picks, 1));
 }

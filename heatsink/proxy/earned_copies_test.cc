@@ -35,6 +35,13 @@ class EarnedCopiesTest : public ReliefTest {
       ASSERT_EQ(get(key), Outcome::kPass) << i;
     ASSERT_THAT(keeper.fills, IsEmpty());
   }
+  // Since the last call.
+  std::uint64_t hits_of(std::string_view key) {
+    std::uint64_t hits = 0;
+    for (const admit::SampledHit& each : copies->take_sample().hits)
+      if (each.key == hash(key)) hits += each.hits;
+    return hits;
+  }
   void let_them_gather() { pass(WorkerCopies::kGatherFor); }
 
   Outcome get(CopyReader& by, std::string_view key, bool is_last) {
@@ -183,6 +190,35 @@ TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
   EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
   let_them_gather();
   EXPECT_THAT(keeper.fills, IsEmpty());
+}
+
+// Each way of serving a hit counts it for the list of the copies that save most.
+TEST_F(EarnedCopiesTest, HitsAreSampledForTheKeeper) {
+  begin();
+  for (const char* key : {"a", "b"}) {
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), shared->consistency_of(key)));
+    fill(key, key);
+  }
+  EXPECT_EQ(get("a"), Outcome::kAnswered);
+  EXPECT_EQ(hits_of("a"), 1U);
+  EXPECT_EQ(one_->reads.arrives(request({"MGET", "a", "b"})), Outcome::kAnswered);
+  EXPECT_EQ(hits_of("b"), 1U);
+  const Request& read = request({"GET", "a"});
+  const std::string run = std::string(read.raw) + std::string(read.raw);
+  ByteBuffer out;
+  EXPECT_EQ(one_->reads.serve_run(run, *read.facts, now, 1000, out).hits, 2U);
+  EXPECT_EQ(hits_of("a"), 2U);
+  EXPECT_EQ(get("other"), Outcome::kPass);
+  EXPECT_THAT(copies->take_sample().hits, IsEmpty());
+}
+
+TEST_F(EarnedCopiesTest, WhereOnlyHotKeysGetCopiesNoHitIsSampled) {
+  options.admission = "hot";
+  begin();
+  heat("k");
+  fill("k", "v");
+  EXPECT_EQ(get("k"), Outcome::kAnswered);
+  EXPECT_TRUE(copies->take_sample().empty());
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::string now_text(const HotkeysView& view, const CopiesView& copies) {
 
 std::string cpu_text(std::optional<Nanos> read_cpu) {
   if (!read_cpu) return "";
-  return fmt::format("; such a read takes about {} of its CPU", tui::latency_text(*read_cpu));
+  return fmt::format("; a spared read is about {} of its CPU", tui::latency_text(*read_cpu));
 }
 
 void add_refusals(Sheet& sheet, const CopiesView& copies) {
@@ -68,8 +68,8 @@ void add_budget(Sheet& sheet, const CopiesView& copies) {
   sheet.add("budget", copies.advice, kBold);
   std::string curve;
   for (const CopiesView::Point& point : copies.curve)
-    curve += fmt::format("{}{} {} {}", curve.empty() ? "" : ", ", number_text(point.entries),
-                         curve.empty() ? "copies would save" : "save", percent_text(point.saved));
+    curve += fmt::format("{}{} {}{}", curve.empty() ? "" : ", ", number_text(point.entries),
+                         curve.empty() ? "copies would save " : "", percent_text(point.saved));
   sheet.add("curve", curve);
 }
 

@@ -13,6 +13,7 @@ namespace heatsink::app {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TopModel with_copies(const HotkeysView& view) {
   TopModel model("127.0.0.1:6390", std::chrono::seconds(1));
@@ -32,18 +33,40 @@ saves     37.4 % of the reads, less what copies cost the server
 now       2 copies (4.0 KiB), 65.5k fit (cache.maximum-bytes 64.0 MiB); hits
           30.0k/s (71.2 % of the load)
 costs     a fill costs the server as much as 0.7 reads that a copy spares it; an
-          invalidation 1.2
+          invalidation 1.2; a spared read is about 37us of its CPU
 no copy   102k reads of keys that had been read too seldom
           85 copies that a write ended before they served a read
           4 values that are too big (cache.maximum-value-bytes)
           0 fills without room, in the cache or in the server's table
-
 budget    the size is right
+curve     4.1k copies would save 25.0 %, 65.5k 37.4 %
 
-COPIES  SAVES
-  4.1k 25.0 %
- 65.5k 37.4 %
+# KEY                  READS      HITS/s ERR SAVES/s    CPU    SIZE FILL/s END/s
+1 user:1002:profile    HGETALL, …    612 ±21     612  2.3 % 1.4 KiB    0.5   0.4
+2 blob\x00\xff:\x1b[2J -               9   0     8.5 <0.1 %   412 B      0     0
 )"));
+}
+
+TEST(TopCopiesPage, ADatabaseOtherThanTheFirstIsShown) {
+  TopModel model = with_copies(sample_answer());
+  model.view->copies->top[1].db = 7;
+  EXPECT_THAT(draw_top(model, {100, 24}, kNow).text(), HasSubstr("FILL/s END/s DB\n"));
+}
+
+TEST(TopCopiesPage, ANameFromAHostileNodeStaysInItsCell) {
+  TopModel model = with_copies(sample_answer());
+  model.view->copies->top[0].name = "\x1b[2J\nkey";
+  model.view->copies->top[0].commands = {"\x1b]0;x\a"};
+  const std::string screen = drawn(model);
+  EXPECT_THAT(screen, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(screen, Not(HasSubstr("\a")));
+  EXPECT_THAT(screen, Not(HasSubstr("\nkey")));
+}
+
+TEST(TopCopiesPage, WithoutHitsThereIsNoTable) {
+  TopModel model = with_copies(sample_answer());
+  model.view->copies->top.clear();
+  EXPECT_THAT(drawn(model), Not(HasSubstr("SAVES/s")));
 }
 
 TEST(TopCopiesPage, WhereNothingPaysItSaysSo) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API of heatsink (C99): serves hot keys from copies in the process and calls the
+// The C API of heatsink (C99): serves reads from copies in the process and calls the
 // application's loader for all other keys. Guide: docs/guides/library.md.
 //
 //   heatsink_client* client = NULL;

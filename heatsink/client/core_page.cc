@@ -33,8 +33,9 @@ std::string source_of(const ClientOptions& options) {
 std::string why_no_copy(const ClientOptions& options, const detect::Verdict& verdict) {
   if (verdict.temperature == detect::Temperature::kWriteHot)
     return "it has too many writes for its reads";
-  if (verdict.temperature != detect::Temperature::kHot) return "it is not hot";
   if (!options.cache_enabled) return "cache.enabled is false";
+  if (verdict.temperature != detect::Temperature::kHot)
+    return options.admission == "hot" ? "it is not hot" : "its reads have earned none";
   if (verdict.count.key_truncated) return "its name is too long";
   return "it was not loaded since its last change, or there is no room for it";
 }

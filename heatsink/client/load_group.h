@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits each hot key to one load at a time; other callers wait for it, up to a time limit.
+// Limits each kept key to one load at a time; other callers wait for it, up to a time limit.
 #pragma once
 
 #include <cstddef>

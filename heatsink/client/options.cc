@@ -117,7 +117,8 @@ void ClientOptions::describe(OptionSet& set) {
            ns(milliseconds(1)), ns(minutes(5))});
 
   set.add({"detection.enabled", &detection_enabled,
-           "Whether accesses are counted and hot keys are found."});
+           "Whether accesses are counted and hot keys are found. If false, only warmed keys are "
+           "kept."});
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", ns(milliseconds(100)),
            ns(hours(1))});
@@ -180,7 +181,8 @@ void ClientOptions::describe(OptionSet& set) {
            "Maximum number of kept keys that do not exist in the source.", 0, 100'000});
   set.add(
       {"cache.maximum-bytes", &maximum_bytes,
-       "Maximum size of all copies with their key names. A value that does not fit is not kept.",
+       "Maximum size of all copies with their key names. Copies of keys that are not hot make room "
+       "for others. A value that does not fit even then is not kept.",
        bytes(kibibytes(64)), bytes(Bytes{64ULL << 30})});
   set.add({"cache.expire-after-write", &expire_after_write,
            "Maximum age of a copy, counted from the start of its load.", ns(milliseconds(1)),

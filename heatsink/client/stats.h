@@ -17,7 +17,7 @@ struct Counts {
   std::uint64_t hits = 0;  // served from a local copy
   std::uint64_t promotions = 0;
   std::uint64_t demotions = 0;
-  std::uint64_t loads = 0;  // of hot keys without a copy, in a caller's thread
+  std::uint64_t loads = 0;  // of kept keys without a copy, in a caller's thread
   std::uint64_t load_failures = 0;
   std::uint64_t waits = 0;      // callers that waited for another caller's load
   std::uint64_t refusals = 0;   // LoadRefused

@@ -265,3 +265,29 @@ def test_awaited(server, direct):
         assert await one.mget("list", "a") == [None, b"4"]
 
     asyncio.run(play())
+
+
+def test_keys_earn_copies_without_an_option_set(server, direct):
+    direct.set("a", "1")
+    one = heatsink.wrap(redis.Redis(port=server.port))
+    with one.heatsink as client:
+        assert one.get("a") == b"1" and not client.is_hot("a")
+        assert client.peek("a") == b"1"
+        direct.set("a", "2")
+        assert one.get("a") == b"1", "a copy"
+        one.pipeline().set("a", "3").execute()
+        assert one.get("a") == b"3"
+    one.close()
+
+
+def test_a_write_ends_copies_of_any_number_of_keys(server, direct, monkeypatch):
+    monkeypatch.setattr(heatsink._redis, "_KEPT_MAX", 10)
+    names = [f"many:{number}" for number in range(100)]
+    direct.mset({name: "1" for name in names})
+    one = heatsink.wrap(redis.Redis(port=server.port))
+    with one.heatsink as client:
+        assert all(one.get(name) == b"1" for name in names)
+        assert client.stats().copies == len(names)
+        one.pipeline().mset({name: "2" for name in names}).execute()
+        assert all(one.get(name) == b"2" for name in names)
+    one.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serves hot keys from copies in the process. Start with Client, or wrap() for redis-py."""
+"""Serves reads from copies in the process. Start with Client, or wrap() for redis-py."""
 
 from heatsink._client import Client
 from heatsink._limiter import Decision, Limiter

@@ -23,11 +23,11 @@ _MISSING = object()
 
 
 class Client(_native.Client, Closing):
-    """Counts every access and keeps local copies of hot keys.
+    """Counts every access and keeps local copies of the keys whose copies pay.
 
-    Each read of a cold key calls the loader. A copy is refreshed in the background. A write through
-    this object replaces it. A write by others is visible at the next refresh, or, with
-    `server_url`, when the server's notice arrives.
+    Each other read calls the loader. Copies of hot keys are refreshed in the background. A write
+    through this object replaces the copy. A write by others is visible when the copy ends (after
+    expire_after_write) or is refreshed, or, with `server_url`, when the server's notice arrives.
 
     Any thread may use it. A hit does not wait and does not release the GIL. After fork() the child
     starts anew with the same options. Close it with close() or a `with` block; until then it keeps
@@ -40,11 +40,12 @@ class Client(_native.Client, Closing):
     that server. Its values are bytes; `decode` gets bytes, too. heatsink.ServerError: the server
     replied with an error or cannot be reached.
 
-        client = heatsink.Client(hot_qps=500)
+        client = heatsink.Client()
         price = client.get("price:1", load_price)  # load_price("price:1"): str, bytes or None
 
     No option has to be set: which keys get copies follows from the traffic. By default a key is hot
-    from 1 % of this process's accesses and 100 per second on.
+    from 1 % of this process's accesses and 100 per second on. With
+    admission="hot", only hot keys get copies.
     """
 
     def __init__(

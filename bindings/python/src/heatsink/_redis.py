@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""redis-py with local reads: GET and MGET of hot keys cost no round trip."""
+"""redis-py with local reads: GET and MGET of keys with copies cost no round trip."""
 
 import copy
 import functools
@@ -23,12 +23,12 @@ _MISSING = object()
 
 
 def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
-    """Returns a copy of a redis.Redis or redis.asyncio.Redis that reads hot keys locally.
+    """Returns a copy of a redis.Redis or redis.asyncio.Redis that reads from local copies.
 
     The copy has the same class and the same connections. Its reads are of level `ttl`: writes by
-    others are visible at the next refresh. With server_url, the URL of the same server and
-    database, they are visible when the server's notice arrives. Writes through the copy are visible
-    at once, including pipelines and scripts with declared keys.
+    others are visible when a copy ends or is refreshed. With server_url, the URL of the same server
+    and database, they are visible when the server's notice arrives. Writes through the copy are
+    visible at once, including pipelines and scripts with declared keys.
 
     The attribute `heatsink` is the Client: `client`, which must then be used for these keys only,
     or a new one with `options`.

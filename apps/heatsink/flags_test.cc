@@ -39,7 +39,7 @@ TEST(Flags, WhatIsWrittenWronglyIsMisuse) {
       {{"load", "--zipf", "nan"}, "--zipf: 'nan' is not a number in 0 .. 10"},
       {{"load", "--keys", "0"}, "--keys: '0' is not a number in 1 .. 1e+12"},
       {{"load", "--target", "rediss://h"}, "'heatsink load' has no TLS"},
-      {{"replay", "-", "--capacities", "0"}, "--capacities: a capacity must be 1 to 4096 copies"},
+      {{"replay", "-", "--capacities", "0"}, "--capacities: a capacity must be 1 to 1000000 copies"},
       {{"stats", server, "--window", "0s"}, "must be longer than 0"},
       {{"warm", "k", "--for", "1m", "--rate", "nan"}, "--rate: 'nan' is not a number in"},
       {{"warm", "k", "--until", "25:00"}, "'25:00'"},

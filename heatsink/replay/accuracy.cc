@@ -203,9 +203,8 @@ class Measurement {
     const std::int64_t at_ns = summary.at.time_since_epoch().count();
     ++out_.judgements;
     HotMoment moment{at_ns, static_cast<std::uint32_t>(hot_since_.size()), 0, threshold_};
-    for (const detect::Verdict& verdict : selector_.verdicts())
-      if (is_hot(verdict) && verdict.rate_high < threshold_) ++out_.lasting;
-    truth_.hot_keys(at_ns, threshold_ * summary.seconds(), [&](std::uint32_t key) {
+    const double needed = threshold_ * summary.seconds();
+    truth_.hot_keys(at_ns, needed, [&](std::uint32_t key) {
       ++moment.truly;
       if (hot_since_.contains(key)) {
         ++out_.named_truly;
@@ -213,6 +212,12 @@ class Measurement {
         ++out_.unproven;
       }
     });
+    for (const detect::Verdict& verdict : selector_.verdicts()) {
+      if (!is_hot(verdict) || static_cast<double>(verdict.count.low) < needed) continue;
+      ++out_.proven;
+      const std::uint32_t key = key_of_hash(verdict.count.hash);
+      if (static_cast<double>(truth_.window().count(key)) >= needed) ++out_.proven_truly;
+    }
     out_.named += moment.named;
     out_.truly += moment.truly;
     if (at_ns < next_moment_ns_) return;
@@ -292,10 +297,10 @@ class Measurement {
 
 }  // namespace
 
-double Accuracy::precision() const { return ratio(named_truly, named - lasting); }
+double Accuracy::precision() const { return ratio(proven_truly, proven); }
 double Accuracy::recall() const { return ratio(named_truly, truly); }
 double Accuracy::lasting_part() const {
-  return named == 0 ? 0 : static_cast<double>(lasting) / static_cast<double>(named);
+  return 1 - ratio(named_truly, named);
 }
 double Accuracy::top_precision() const { return ratio(top_right, top_asked); }
 double Accuracy::rate_error() const {

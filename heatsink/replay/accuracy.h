@@ -47,11 +47,10 @@ struct Accuracy {
   Nanos urgent_gap{};               // minimum time between updates for urgent keys
   std::uint64_t judgements = 0;     // updates at ticks, where windows are compared
   std::uint64_t named = 0;          // hot keys named by the detector, summed over the updates ...
-  std::uint64_t lasting = 0;        // ... of these, those whose bounds say that the window is below
-                                    // the threshold: they are still hot (hysteresis, residence), or
-                                    // already (bursts) ...
-  std::uint64_t named_truly = 0;    // ... and those whose exact count reaches the threshold
-  std::uint64_t truly = 0;          // all keys whose exact count does
+  std::uint64_t named_truly = 0;    // ... of these, those whose exact count reaches the threshold
+  std::uint64_t proven = 0;         // of named, those whose window proves it (low bound) ...
+  std::uint64_t proven_truly = 0;   // ... and whose exact count agrees
+  std::uint64_t truly = 0;          // all keys whose exact count reaches the threshold
   std::uint64_t unproven = 0;       // of truly - named_truly: the bounds reached the threshold, but
                                     // not their low, which alone is proof
   std::uint64_t top_asked = 0;      // keys among the kTop busiest named, summed over the slots ...
@@ -64,10 +63,13 @@ struct Accuracy {
   std::vector<HotMoment> moments;          // at most kMomentsMax, evenly
   std::vector<HotLife> lives;              // longest hot first
 
-  // By windows: of the keys that are named, except the lasting ones, and of the keys that are hot.
-  double precision() const;     // 1 if the detector named none
-  double recall() const;        // 1 if no key was hot
-  double lasting_part() const;  // of all that are named; 0 if none is
+  // By windows: of the keys whose window proves that they are hot, 1 if there is none.
+  double precision() const;
+  // By windows: of the keys that are hot by exact counts, 1 if there is none.
+  double recall() const;
+  // Part of the named keys with fewer accesses in the window than the threshold asks for, 0 .. 1:
+  // they are still hot (hysteresis, residence), or already (bursts).
+  double lasting_part() const;
   double top_precision() const;
   double rate_error() const;
 };

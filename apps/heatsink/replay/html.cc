@@ -230,12 +230,10 @@ std::string accuracy_lines(const ReplayReport& report, const replay::Accuracy& a
   };
   return fmt::format(
              "<h2>The detector against exact counts</h2>\n<p>hot-qps {}, window {}: by windows, "
-             "precision "
-             "{:.2f} %, recall {:.2f} %; apart from that, {:.1f} % of what was hot had a window "
-             "below the threshold. P@100 {:.2f} %, mean rate error of the top 100 {:.3f} %, time "
-             "to "
-             "detect "
-             "p50 {:.0f} ms, p99 {:.0f} ms; {} keys were hot.</p>\n",
+             "precision {:.2f} %, recall {:.2f} %; apart from that, {:.1f} % of what the detector "
+             "called hot had fewer accesses in the window than the threshold asks for. P@100 "
+             "{:.2f} %, mean rate error of the top 100 {:.3f} %, time to detect p50 {:.0f} ms, p99 "
+             "{:.0f} ms; {} keys were hot.</p>\n",
              judged_text(report), format_duration(report.judged.rule.measure.window),
              accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100,
              accuracy.top_precision() * 100, accuracy.rate_error() * 100, millis(0.5), millis(0.99),

@@ -129,7 +129,7 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
   out["recall"] = accuracy.recall();
   out["burst"] = report.judged.burst;
   out["not_named"] = accuracy.truly - accuracy.named_truly;
-  out["lasting"] = accuracy.lasting;
+  out["lasting"] = accuracy.named - accuracy.named_truly;
   out["lasting_part"] = accuracy.lasting_part();
   out["not_named_for_want_of_proof"] = accuracy.unproven;
   out["precision_at_100"] = accuracy.top_precision();

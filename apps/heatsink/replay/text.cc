@@ -231,8 +231,8 @@ std::string accuracy_text(const ReplayReport& report) {
     out += wrapped(fmt::format(
         "{} keys were hot; the detector used {} of memory and made {} judgements. "
         "By windows, against exact counts: precision {:.2f} %, recall {:.2f} %. Apart "
-        "from that, {:.1f} % of what was hot had a window below the threshold: it "
-        "stayed hot a while (hysteresis), or was a burst.",
+        "from that, {:.1f} % of what the detector called hot had fewer accesses in the window than "
+        "the threshold asks for: a key stays hot a while (hysteresis), and a burst is hot at once.",
         accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
         accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100));
     if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);

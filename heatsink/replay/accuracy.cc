@@ -299,9 +299,7 @@ class Measurement {
 
 double Accuracy::precision() const { return ratio(proven_truly, proven); }
 double Accuracy::recall() const { return ratio(named_truly, truly); }
-double Accuracy::lasting_part() const {
-  return 1 - ratio(named_truly, named);
-}
+double Accuracy::lasting_part() const { return 1 - ratio(named_truly, named); }
 double Accuracy::top_precision() const { return ratio(top_right, top_asked); }
 double Accuracy::rate_error() const {
   return top_asked == 0 ? 0 : rate_error_sum / static_cast<double>(top_asked);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink replay: recommends thresholds, windows and cache sizes from recorded traffic.
+// heatsink replay: recommends the room for copies, and thresholds on request, from recorded
+// traffic.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -14,6 +15,9 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kListMax = 20;
+constexpr std::size_t kCopiesWithBytes = 65'536;  // cache.maximum-size by default
+constexpr const char* kCapacityForm =
+    "a capacity must be 1 to 1000000 copies, or 64kb to 64gb of bytes, as in 16mb";
 
 // Parses "a,b,c", each part with `parse_one`.
 template <class T, class Parse>
@@ -65,16 +69,32 @@ Result<replay::Capacity> parse_capacity(const std::string& text) {
   const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   if (plain) {
     Result<double> entries =
-        parse_number(text, 1, 4096, "a capacity must be 1 to 4096 copies, or bytes as in 16mb");
+        parse_number(text, 1, static_cast<double>(replay::kEarnedCopiesMax), kCapacityForm);
     if (!entries) return entries.error();
     return replay::Capacity{static_cast<std::size_t>(*entries), replay::kNoByteLimit};
   }
   Result<Bytes> bytes = parse_bytes(text);
   if (!bytes || *bytes < kibibytes(64) || *bytes >= replay::kNoByteLimit) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "a capacity must be 1 to 4096 copies, or 64kb to 64gb of bytes, as in 16mb"};
+    return Error{ErrorCode::kInvalidArgument, kCapacityForm};
   }
-  return replay::Capacity{4096, *bytes};
+  return replay::Capacity{kCopiesWithBytes, *bytes};
+}
+
+// "auto" or a list.
+void add_thresholds_flag(CLI::App& app, ReplayOptions& options) {
+  app.add_option_function<std::string>(
+         "--thresholds",
+         [&options](const std::string& text) {
+           options.tries_thresholds = true;
+           if (text == "auto") return;
+           auto list = parse_list<double>(text, parse_qps);
+           if (!list) throw CLI::ValidationError("--thresholds", list.error().message);
+           options.grid.hot_qps = std::move(list).value();
+           std::sort(options.grid.hot_qps.begin(), options.grid.hot_qps.end());
+         },
+         "Also try copies of hot keys only (cache.admission: hot), with these thresholds "
+         "(hot-qps), as in 100,200,500; auto: chosen from the traffic")
+      ->type_name("LIST");
 }
 
 void add_timing_flags(CLI::App& app, replay::Timing& timing) {
@@ -90,24 +110,18 @@ void add_timing_flags(CLI::App& app, replay::Timing& timing) {
 
 void add_grid_flags(CLI::App& app, replay::SavingsGrid& grid) {
   add_parsed_flag(
-      app, "--thresholds", grid.hot_qps,
-      [](const std::string& text) {
-        auto list = parse_list<double>(text, parse_qps);
-        if (list) std::sort(list->begin(), list->end());
-        return list;
-      },
-      "", "Thresholds (hot-qps) to try, as in 100,200,500 (default: chosen from the traffic)")
-      ->type_name("LIST");
-  add_parsed_flag(
       app, "--windows", grid.windows,
       [](const std::string& text) { return parse_list<Nanos>(text, parse_window); }, "",
-      "Windows to try, as in 2s,10s,60s (default: three that fit into the trace)")
+      "Windows to try with --thresholds, as in 2s,10s,60s (default: three that fit into the "
+      "trace). Without it, the first one is the window of the accuracy")
       ->type_name("LIST");
   add_parsed_flag(
       app, "--capacities", grid.capacities,
       [](const std::string& text) { return parse_list<replay::Capacity>(text, parse_capacity); },
       "",
-      "Cache sizes to try, in copies or bytes, as in 100,1000,16mb (default: 10 .. 4096 copies)")
+      "Cache sizes to try, in copies or bytes, as in 1000,4096,16mb (default: 1000 .. 65536 "
+      "copies; "
+      "hot keys only: 10 .. 4096)")
       ->type_name("LIST");
 }
 
@@ -141,8 +155,8 @@ int run_replay(int argc, char** argv) {
   ReplayOptions options;
   options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
   CLI::App app(
-      "Replays a recorded trace in virtual time: which keys were hot, what caching would have "
-      "saved, and which threshold, capacity and window to choose.",
+      "Replays a recorded trace in virtual time: which keys were hot, what local copies would "
+      "have saved, and how much room to give them.",
       argv[0]);
   app.add_option("TRACE", options.trace,
                  "Trace to read: CSV with a header (t_ms,key,op,size), output of 'redis-cli "
@@ -150,8 +164,9 @@ int run_replay(int argc, char** argv) {
                  "plain or zstd; - is standard input")
       ->required();
   add_timing_flags(app, options.reading.timing);
+  add_thresholds_flag(app, options);
   add_grid_flags(app, options.grid);
-  add_parsed_flag(app, "--hot-qps", options.hot_qps, parse_qps, "the recommended one",
+  add_parsed_flag(app, "--hot-qps", options.hot_qps, parse_qps, "auto, or the recommended one",
                   "Threshold at which the detector is compared with exact counts")
       ->type_name("NUMBER");
   add_bytes_flag(app, "--value-size", options.rules.value_bytes_assumed, Bytes{0},

@@ -65,8 +65,10 @@ TEST_F(ReplayVerb, TextFitsATerminalAndIsSafe) {
   const Outcome told = run_verb("replay", {hot_trace()});
   ASSERT_EQ(told.code, kDone) << told.err;
   EXPECT_EQ(told.err, "");  // no progress where nobody looks
-  EXPECT_THAT(told.out, HasSubstr("Which threshold?"));
-  EXPECT_THAT(told.out, HasSubstr("Precision 100.00 %"));
+  EXPECT_THAT(told.out, HasSubstr("How many copies?"));
+  EXPECT_THAT(told.out, HasSubstr("exact counts, hot-qps auto, window 10s"));
+  EXPECT_THAT(told.out, HasSubstr("precision 100.00 %"));
+  EXPECT_THAT(told.out, Not(HasSubstr("Which threshold?")));
   EXPECT_THAT(told.out, Not(HasSubstr("\x1b")));
   std::istringstream lines(told.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
@@ -77,13 +79,16 @@ TEST_F(ReplayVerb, JsonIsJson) {
   ASSERT_EQ(told.code, kDone) << told.err;
   const boost::json::value report = boost::json::parse(told.out);
   EXPECT_TRUE(report.at("recommendation").at("caching").as_bool());
-  EXPECT_GT(report.at("savings").as_array().size(), 10u);
+  EXPECT_EQ(report.at("copies").as_array().size(), 4u);
+  EXPECT_EQ(report.at("accuracy").at("hot_qps").as_string(), "auto");
+  EXPECT_FALSE(report.as_object().contains("thresholds"));
   EXPECT_EQ(report.at("trace").at("requests").to_number<double>(), 40'000);
 }
 
 // Every element is closed, and nothing comes from outside.
 TEST_F(ReplayVerb, HtmlIsOneWellFormedSafePage) {
-  const Outcome told = run_verb("replay", {hot_trace(), "--html", path("r.html")});
+  const Outcome told =
+      run_verb("replay", {hot_trace(), "--html", path("r.html"), "--thresholds", "auto"});
   ASSERT_EQ(told.code, kDone) << told.err;
   const std::string html = content(path("r.html"));
   EXPECT_THAT(html, HasSubstr("&lt;script&gt;&amp;"));
@@ -91,7 +96,7 @@ TEST_F(ReplayVerb, HtmlIsOneWellFormedSafePage) {
     EXPECT_THAT(html, Not(HasSubstr(forbidden)));
   std::size_t plots = 0;
   for (std::size_t at = 0; (at = html.find("<svg ", at)) != std::string::npos; ++at) ++plots;
-  EXPECT_EQ(plots, 3u);
+  EXPECT_EQ(plots, 4u);
   const std::string check =
       "python3 -c 'import sys, xml.dom.minidom as x; "
       "x.parse(sys.argv[1])' '" +
@@ -104,7 +109,13 @@ TEST_F(ReplayVerb, ConfigIsAcceptedAndNothingIsOverwritten) {
   ASSERT_EQ(run_verb("replay", {hot_trace(), "--write-config", config}).code, kDone);
   const Outcome checked = run_verb("config", {"check", config});
   EXPECT_EQ(checked.out, "ok\n") << checked.err;
-  EXPECT_THAT(content(config), HasSubstr("enabled: true"));
+  EXPECT_THAT(content(config), HasSubstr("admission: pays\n  maximum-size: 1000\n"));
+  const std::string hot = path("hot.yaml");
+  ASSERT_EQ(run_verb("replay", {hot_trace(), "--thresholds", "auto", "--write-config", hot}).code,
+            kDone);
+  EXPECT_EQ(run_verb("config", {"check", hot}).out, "ok\n");
+  EXPECT_THAT(content(hot), HasSubstr("hot-qps: "));
+  EXPECT_THAT(content(hot), HasSubstr("admission: hot"));
 
   const Outcome again = run_verb("replay", {hot_trace(), "--write-config", config});
   EXPECT_EQ(again.code, kMisused);
@@ -173,7 +184,7 @@ TEST_F(ReplayVerb, MisuseAndBadInputAreTold) {
   EXPECT_EQ(run_verb("replay", {"x", "--rate", "-5"}).code, kMisused);
   EXPECT_EQ(run_verb("replay", {"x", "--windows", "5"}).code, kMisused);
   EXPECT_EQ(run_verb("replay", {"x", "--thresholds", "0.5"}).code, kMisused);
-  EXPECT_EQ(run_verb("replay", {"x", "--capacities", "5000"}).code, kMisused);
+  EXPECT_EQ(run_verb("replay", {"x", "--capacities", "1000001"}).code, kMisused);
   EXPECT_EQ(run_verb("replay", {"x", "--rate", "5", "--speed", "2"}).code, kMisused);
   EXPECT_EQ(run_verb("replay", {"--help"}).code, kDone);
   const Outcome absent = run_verb("replay", {path("absent")});
@@ -187,7 +198,20 @@ TEST_F(ReplayVerb, GivenGridsAreTried) {
   const Outcome told = run_verb("replay", {hot_trace(), "--windows", "5s", "--thresholds", "100,20",
                                            "--capacities", "50,64kb,1mb", "--json"});
   ASSERT_EQ(told.code, kDone) << told.err;
-  EXPECT_EQ(boost::json::parse(told.out).at("savings").as_array().size(), 6u);
+  const boost::json::value report = boost::json::parse(told.out);
+  EXPECT_EQ(report.at("copies").as_array().size(), 3u);
+  EXPECT_EQ(report.at("thresholds").at("savings").as_array().size(), 6u);
+}
+
+// There are at most 4096 hot keys, whatever the room for copies.
+TEST_F(ReplayVerb, NoMoreHotKeysThanThereCanBe) {
+  const Outcome told = run_verb("replay", {hot_trace(), "--thresholds", "auto", "--capacities",
+                                           "4096,65536,20000", "--json"});
+  ASSERT_EQ(told.code, kDone) << told.err;
+  const boost::json::value report = boost::json::parse(told.out);
+  EXPECT_EQ(report.at("copies").as_array().size(), 3u);
+  for (const boost::json::value& saving : report.at("thresholds").at("savings").as_array())
+    EXPECT_EQ(saving.at("copies_max").to_number<int>(), 4096);
 }
 
 // A recording lists the busiest keys, and of the rest a rate.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kKeysMax = Accuracy::kKeysMax;
 // further updates for urgent keys: a million keys may be urgent
-constexpr std::int64_t kUrgentMax = 10'000;
+constexpr std::int64_t kUrgentMax = 5'000;
+constexpr std::int64_t kTicksMax = 10'000;
 constexpr Nanos kUrgentGapMin = Millis(1);
 
 bool is_hot(const detect::Verdict& verdict) {
@@ -31,58 +32,61 @@ detect::SelectorOptions selector_for(const AccuracyOptions& options) {
   return selector;
 }
 
+double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+std::uint64_t hot_count(const detect::Rule& rule, double window_s) {
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(rule.hot * window_s), 1);
+}
+
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The keys that may be hot by exact counts. They are collected as they come near the threshold, so
-// that no update must look at all keys.
+// Exact counts, and the keys that may be hot by them. These are collected as they come near the
+// threshold, so that no update must look at all keys.
 class Truth {
  public:
   Truth(const Trace& trace, const AccuracyOptions& options)
       : window_(trace.accesses, trace.keys.size(), options.rule.measure.window, options.slots),
-        selector_(selector_for(options)),
-        floor_(detect::RuleSet(options.rule).floor(0, options.burst).least) {}
+        near_from_(std::max<std::uint64_t>(
+            static_cast<std::uint64_t>(options.rule.hot * kNear *
+                                       seconds_of(options.rule.measure.window)),
+            1)),
+        is_near_(trace.keys.size()) {}
 
   // Counts the next access and returns the count of its key.
   std::uint32_t add(const TraceAccess& access) {
     const std::uint32_t count = window_.add();
-    if (count >= floor_) near_.insert(access.key);
+    if (count >= near_from_ && !is_near_[access.key]) {
+      is_near_[access.key] = true;
+      near_.push_back(access.key);
+    }
     return count;
   }
 
-  // `seen` gives the time, and the divisor that turns a count into a rate.
-  void judge(const detect::Summary& seen) {
-    window_.advance(seen.at.time_since_epoch().count());
-    detect::Summary exact = seen;
-    exact.keys.clear();
-    exact.absent_max = floor_ - 1;
-    boost::unordered::erase_if(near_,
-                               [&](std::uint32_t key) { return window_.count(key) < floor_; });
-    for (const std::uint32_t key : near_) exact.keys.push_back(exact_count(key));
-    std::sort(exact.keys.begin(), exact.keys.end(), [](const auto& a, const auto& b) {
-      return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
+  // Calls `use` for each key with at least `count` accesses in the window. REQUIRES that this is no
+  // less than the rule's least threshold asks for.
+  template <class Use>
+  void hot_keys(std::int64_t now_ns, double count, Use use) {
+    window_.advance(now_ns);
+    std::erase_if(near_, [&](std::uint32_t key) {
+      is_near_[key] = window_.count(key) >= near_from_;
+      return !is_near_[key];
     });
-    (void)selector_.update(exact);
+    for (const std::uint32_t key : near_)
+      if (static_cast<double>(window_.count(key)) >= count) use(key);
   }
 
   const ExactWindow& window() const { return window_; }
-  const std::vector<detect::Verdict>& verdicts() const { return selector_.verdicts(); }
 
  private:
-  detect::KeyCount exact_count(std::uint32_t key) const {
-    detect::KeyCount count;
-    count.hash = hash_of_key(key);
-    count.low = count.high = window_.count(key);
-    count.writes = window_.writes(key);
-    count.reads = count.low - count.writes;
-    return count;
-  }
+  // A window may cover nine tenths of its length.
+  static constexpr double kNear = 0.9;
 
   ExactWindow window_;
-  detect::Selector selector_;
-  std::uint64_t floor_;  // the count from which a key matters to the selector
-  boost::unordered_flat_set<std::uint32_t> near_;
+  const std::uint64_t near_from_;  // the count from which a key may be hot
+  std::vector<bool> is_near_;      // by key
+  std::vector<std::uint32_t> near_;
 };
 
 class Measurement {
@@ -90,21 +94,22 @@ class Measurement {
   Measurement(const Trace& trace, const AccuracyOptions& options)
       : trace_(trace),
         options_(options),
-        window_s_(std::chrono::duration<double>(options.rule.measure.window).count()),
+        counts_(detect::RuleSet(options.rule).shard_counts(0, options.burst, 1)),
+        window_s_(seconds_of(options.rule.measure.window)),
         tick_ns_(std::max(
-            {options.tick.count(), trace.duration().count() / kJudgementsMax, std::int64_t{1}})),
+            {options.tick.count(), trace.duration().count() / kTicksMax, std::int64_t{1}})),
         slot_ns_(std::max<std::int64_t>(options.rule.measure.window.count() / options.slots, 1)),
         moment_ns_(std::max<std::int64_t>(
             trace.duration().count() / static_cast<std::int64_t>(Accuracy::kMomentsMax - 1), 1)),
         recorder_({.window = options.rule.measure.window,
                    .slots = options.slots,
                    .memory_bytes = options.recorder_bytes,
-                   .urgent_count = std::max<std::uint64_t>(
-                       static_cast<std::uint64_t>(options.rule.hot * window_s_), 1),
+                   .urgent_count = {hot_count(options.rule, window_s_), options.rule.hot_part},
+                   .worth_tracking = counts_.worth_tracking,
                    .seed = 1}),
         selector_(selector_for(options)),
         truth_(trace, options),
-        floor_(detect::RuleSet(options.rule).floor(0, options.burst).least),
+        threshold_(options.rule.hot),
         next_tick_ns_(tick_ns_) {
     out_.memory_bytes = recorder_.memory_bytes();
     out_.urgent_gap = std::max<Nanos>(kUrgentGapMin, trace.duration() / kUrgentMax);
@@ -131,14 +136,14 @@ class Measurement {
     seen.kind = write ? detect::AccessKind::kWrite : detect::AccessKind::kRead;
     const bool urgent = recorder_.record(seen, TimePoint(Nanos(access.at_ns)));
     const std::uint32_t count = truth_.add(access);
-    if (static_cast<double>(count) >= options_.rule.hot * seconds(access.at_ns) &&
+    if (static_cast<double>(count) >= threshold_ * seconds(access.at_ns) &&
         !hot_since_.contains(access.key))
       crossed_ns_.try_emplace(access.key, access.at_ns);
     is_urgent_ = is_urgent_ || urgent;
     if (!is_urgent_ || access.at_ns < next_urgent_ns_) return;
     is_urgent_ = false;
     next_urgent_ns_ = access.at_ns + out_.urgent_gap.count();
-    judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, floor_));
+    judge(recorder_.summarize(TimePoint(Nanos(access.at_ns)), kKeysMax, counts_.floor));
   }
 
   // The divisor of a count, as Summary::seconds().
@@ -151,7 +156,7 @@ class Measurement {
   void judge(const detect::Summary& summary) {
     const std::int64_t at_ns = summary.at.time_since_epoch().count();
     (void)selector_.update(summary);
-    truth_.judge(summary);  // at the same moments, so that only the counts differ
+    threshold_ = detect::thresholds(options_.rule, summary).hot;
     boost::unordered_flat_map<std::uint32_t, std::int64_t> hot;
     for (const detect::Verdict& verdict : selector_.verdicts()) {
       if (!is_hot(verdict)) continue;
@@ -184,7 +189,7 @@ class Measurement {
   void tick(std::int64_t at_ns) {
     next_tick_ns_ = at_ns + tick_ns_;
     const TimePoint now{Nanos(at_ns)};
-    const detect::Summary summary = recorder_.summarize(now, kKeysMax, floor_);
+    const detect::Summary summary = recorder_.summarize(now, kKeysMax, counts_.floor);
     judge(summary);
     compare(summary);
     forget_cooled(at_ns);
@@ -197,17 +202,21 @@ class Measurement {
   void compare(const detect::Summary& summary) {
     const std::int64_t at_ns = summary.at.time_since_epoch().count();
     ++out_.judgements;
-    HotMoment moment{at_ns, static_cast<std::uint32_t>(hot_since_.size()), 0};
-    for (const detect::Verdict& verdict : truth_.verdicts()) {
-      if (!is_hot(verdict)) continue;
+    HotMoment moment{at_ns, static_cast<std::uint32_t>(hot_since_.size()), 0, threshold_};
+    const double needed = threshold_ * summary.seconds();
+    truth_.hot_keys(at_ns, needed, [&](std::uint32_t key) {
       ++moment.truly;
-      if (hot_since_.contains(key_of_hash(verdict.count.hash))) {
+      if (hot_since_.contains(key)) {
         ++out_.named_truly;
-      } else if (verdict.rate < options_.rule.hot) {
-        ++out_.lasting;
-      } else if (is_unproven(verdict.count.hash, summary)) {
+      } else if (is_unproven(hash_of_key(key), summary)) {
         ++out_.unproven;
       }
+    });
+    for (const detect::Verdict& verdict : selector_.verdicts()) {
+      if (!is_hot(verdict) || static_cast<double>(verdict.count.low) < needed) continue;
+      ++out_.proven;
+      const std::uint32_t key = key_of_hash(verdict.count.hash);
+      if (static_cast<double>(truth_.window().count(key)) >= needed) ++out_.proven_truly;
     }
     out_.named += moment.named;
     out_.truly += moment.truly;
@@ -218,7 +227,7 @@ class Measurement {
 
   // Such a key is near the front, because the list is sorted by high.
   bool is_unproven(KeyHash hash, const detect::Summary& summary) const {
-    const double needed = options_.rule.hot * summary.seconds();
+    const double needed = threshold_ * summary.seconds();
     for (const detect::KeyCount& count : summary.keys) {
       if (static_cast<double>(count.high) < needed) break;
       if (count.hash.value == hash.value) return static_cast<double>(count.low) < needed;
@@ -228,7 +237,7 @@ class Measurement {
 
   // A key that fell below the threshold with hysteresis before the detector called it hot.
   void forget_cooled(std::int64_t at_ns) {
-    const double least = options_.rule.hot * options_.rule.demote_ratio * seconds(at_ns);
+    const double least = threshold_ * options_.rule.demote_ratio * seconds(at_ns);
     boost::unordered::erase_if(crossed_ns_, [&](const auto& crossed) {
       const bool cooled = static_cast<double>(truth_.window().count(crossed.first)) < least;
       if (cooled) ++out_.missed;
@@ -267,12 +276,13 @@ class Measurement {
 
   const Trace& trace_;
   const AccuracyOptions& options_;
+  const detect::RuleSet::ShardCounts counts_;  // as in the proxy
   double window_s_;
   std::int64_t tick_ns_, slot_ns_, moment_ns_;
   detect::Recorder recorder_;
   detect::Selector selector_;
   Truth truth_;
-  std::uint64_t floor_;  // as in the proxy: keys that cannot matter are not summarized
+  double threshold_;  // at the last judgement
   std::int64_t next_tick_ns_;
   std::int64_t next_moment_ns_ = 0;
   std::int64_t last_slot_ = -1;
@@ -287,8 +297,9 @@ class Measurement {
 
 }  // namespace
 
-double Accuracy::precision() const { return ratio(named_truly, named); }
+double Accuracy::precision() const { return ratio(proven_truly, proven); }
 double Accuracy::recall() const { return ratio(named_truly, truly); }
+double Accuracy::lasting_part() const { return 1 - ratio(named_truly, named); }
 double Accuracy::top_precision() const { return ratio(top_right, top_asked); }
 double Accuracy::rate_error() const {
   return top_asked == 0 ? 0 : rate_error_sum / static_cast<double>(top_asked);

@@ -24,7 +24,8 @@ struct AccuracyOptions {
 struct HotMoment {
   std::int64_t at_ns = 0;
   std::uint32_t named = 0;  // by the detector
-  std::uint32_t truly = 0;  // by the same selector on exact counts
+  std::uint32_t truly = 0;  // with the threshold's accesses in the window, by exact counts
+  double threshold = 0;     // accesses per second, at this moment
 };
 
 // A key that was ever hot. Times are of the replay, from 0.
@@ -44,14 +45,14 @@ struct Accuracy {
 
   std::size_t memory_bytes = 0;     // of the recorder
   Nanos urgent_gap{};               // minimum time between updates for urgent keys
-  std::uint64_t judgements = 0;     // updates at ticks, where both sets of verdicts are compared
+  std::uint64_t judgements = 0;     // updates at ticks, where windows are compared
   std::uint64_t named = 0;          // hot keys named by the detector, summed over the updates ...
-  std::uint64_t named_truly = 0;    // ... that are hot by exact counts too ...
-  std::uint64_t truly = 0;          // ... of this many
+  std::uint64_t named_truly = 0;    // ... of these, those whose exact count reaches the threshold
+  std::uint64_t proven = 0;         // of named, those whose window proves it (low bound) ...
+  std::uint64_t proven_truly = 0;   // ... and whose exact count agrees
+  std::uint64_t truly = 0;          // all keys whose exact count reaches the threshold
   std::uint64_t unproven = 0;       // of truly - named_truly: the bounds reached the threshold, but
                                     // not their low, which alone is proof
-  std::uint64_t lasting = 0;        // of the others: no longer, or (bursts) not yet above the
-                                    // threshold by exact counts either, but hot from before
   std::uint64_t top_asked = 0;      // keys among the kTop busiest named, summed over the slots ...
   std::uint64_t top_right = 0;      // ... that are among the truly busiest
   double rate_error_sum = 0;        // |rate - truth| / truth, of these
@@ -62,14 +63,19 @@ struct Accuracy {
   std::vector<HotMoment> moments;          // at most kMomentsMax, evenly
   std::vector<HotLife> lives;              // longest hot first
 
-  double precision() const;  // 1 if the detector named none
-  double recall() const;     // 1 if no key was hot
+  // By windows: of the keys whose window proves that they are hot, 1 if there is none.
+  double precision() const;
+  // By windows: of the keys that are hot by exact counts, 1 if there is none.
+  double recall() const;
+  // Part of the named keys with fewer accesses in the window than the threshold asks for, 0 .. 1:
+  // they are still hot (hysteresis, residence), or already (bursts).
+  double lasting_part() const;
   double top_precision() const;
   double rate_error() const;
 };
 
-// One pass; O(1) per access, and per tick O(hot keys + the recorder's table). At most 20 000
-// updates, and 10 000 more for urgent keys: a longer trace is judged less often than every tick or
+// One pass; O(1) per access, and per tick O(hot keys + the recorder's table). At most 10 000
+// updates, and 5000 more for urgent keys: a longer trace is judged less often than every tick or
 // 1 ms. Memory: ExactWindow's and the recorder's.
 Accuracy accuracy(const Trace& trace, const AccuracyOptions& options, const Progress& progress);
 

@@ -48,12 +48,18 @@ double busiest_rate(const Trace& trace) {
 
 }  // namespace
 
+std::vector<Nanos> windows_for(const Trace& trace) {
+  std::vector<Nanos> windows;
+  for (const Nanos window : kWindows) {
+    if (trace.duration() >= kWindowsPerTrace * window) windows.push_back(window);
+  }
+  if (windows.empty()) windows.push_back(kShortWindow);
+  return windows;
+}
+
 SavingsGrid grid_for(const Trace& trace) {
   SavingsGrid grid;
-  for (const Nanos window : kWindows) {
-    if (trace.duration() >= kWindowsPerTrace * window) grid.windows.push_back(window);
-  }
-  if (grid.windows.empty()) grid.windows.push_back(kShortWindow);
+  grid.windows = windows_for(trace);
   const double rate = rate_of(trace, trace.requests());
   const Nanos middle = grid.windows[grid.windows.size() / 2];
   const double middle_s = std::chrono::duration<double>(middle).count();

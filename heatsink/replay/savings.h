@@ -61,6 +61,9 @@ inline constexpr std::int64_t kJudgementsMax = 20'000;
 std::vector<Saving> savings(const Trace& trace, const SavingsOptions& options, unsigned threads,
                             const Progress& progress);
 
+// Windows that fit into the trace, ascending; at least one.
+std::vector<Nanos> windows_for(const Trace& trace);
+
 // The combinations worth trying for this trace: windows that fit into it; thresholds that double
 // from 0.01 % of its traffic to twice the rate of its busiest key (but at least ten accesses in the
 // middle window, since fewer are no evidence); capacities up to 4096 entries. REQUIRES a trace with

@@ -7,26 +7,49 @@
 #include "heatsink/base/printable.h"
 
 namespace heatsink::app {
+namespace {
 
-std::string report_config(const ReplayReport& report) {
+std::string comments(const std::vector<replay::Reason>& reasons) {
+  std::string out;
+  for (const replay::Reason& reason : reasons)
+    out += fmt::format("# {} {}: {}\n", reason.question, reason.answer, reason.why);
+  return out;
+}
+
+std::string cache_lines(bool caching, const char* admission, std::size_t copies, Bytes bytes,
+                        Nanos expire) {
+  if (!caching) return "cache:\n  enabled: false\n";
+  return fmt::format(
+      "cache:\n  enabled: true\n  admission: {}\n  maximum-size: {}\n  maximum-bytes: {}\n"
+      "  expire-after-write: {}\n",
+      admission, copies, format_bytes(bytes), format_duration(expire));
+}
+
+// Copies of hot keys only.
+std::string thresholds_config(const ReplayReport& report) {
   const replay::Recommendation& advice = report.recommendation;
   const replay::Setting& setting = advice.chosen.setting;
+  const std::size_t entries = setting.capacity.entries_max;
+  return comments(advice.reasons) +
+         fmt::format("detection:\n  window: {}\n  hot-qps: {:g}\n  top-n: {}\n  burst: {}\n",
+                     format_duration(setting.window), setting.hot_qps, entries,
+                     format_share({replay::burst_part(setting)})) +
+         cache_lines(advice.caching, "hot", entries,
+                     std::min(setting.capacity.bytes_max, advice.cache_bytes),
+                     report.rules.expire_after_write);
+}
+
+}  // namespace
+
+std::string report_config(const ReplayReport& report) {
   std::string out =
       fmt::format("# Recommended by 'heatsink replay' for {}.\n", printable(report.source));
-  if (!advice.caching) out += "# " + no_caching_sentence(report) + "\n";
-  for (const replay::Reason& reason : advice.reasons)
-    out += fmt::format("# {} {}: {}\n", reason.question, reason.answer, reason.why);
-  const std::size_t entries = std::min<std::size_t>(setting.capacity.entries_max, 4096);
-  out += fmt::format(
-      "detection:\n  window: {}\n  hot-qps: {:g}\n  warm-qps: {:g}\n  top-n: {}\n"
-      "  burst: {}\ncache:\n  enabled: {}\n",
-      format_duration(setting.window), setting.hot_qps, setting.hot_qps / 4, entries,
-      format_share({replay::burst_part(setting)}), advice.caching);
-  if (!advice.caching) return out;
-  return out + fmt::format("  maximum-size: {}\n  maximum-bytes: {}\n  expire-after-write: {}\n",
-                           entries,
-                           format_bytes(std::min(setting.capacity.bytes_max, advice.cache_bytes)),
-                           format_duration(report.rules.expire_after_write));
+  if (!report.budget.caching) out += "# " + no_caching_sentence(report) + "\n";
+  if (report.has_thresholds()) return out + thresholds_config(report);
+  const replay::Budget& budget = report.budget;
+  return out + comments(budget.reasons) +
+         cache_lines(budget.caching, "pays", budget.chosen.capacity.entries_max, budget.cache_bytes,
+                     report.rules.expire_after_write);
 }
 
 }  // namespace heatsink::app

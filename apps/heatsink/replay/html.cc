@@ -48,6 +48,14 @@ std::string figure(const Plot& plot) {
   return "<h2>" + escaped(plot.title) + "</h2>\n" + svg(plot);
 }
 
+std::string reasons_list(const std::vector<replay::Reason>& reasons) {
+  std::string out = "<dl>\n";
+  for (const replay::Reason& reason : reasons)
+    out += fmt::format("<dt>{} <strong>{}</strong></dt><dd>{}</dd>\n", escaped(reason.question),
+                       escaped(reason.answer), escaped(reason.why));
+  return out + "</dl>\n";
+}
+
 std::string summary(const ReplayReport& report) {
   std::string out = fmt::format(
       "<h1>heatsink replay: {}</h1>\n<p>{}, {:.0f} requests to {} keys in {}, {} on average "
@@ -57,13 +65,53 @@ std::string summary(const ReplayReport& report) {
       tui::rate_text(report.facts.rate),
       report.trace.facts.timed ? "by its timestamps" : "at the rate of --rate");
   out += "<h2>Recommendation</h2>\n";
-  if (!report.recommendation.caching)
+  if (!report.budget.caching)
     out += "<p><strong>" + no_caching_sentence(report) + "</strong></p>\n";
-  out += "<dl>\n";
-  for (const replay::Reason& reason : report.recommendation.reasons)
-    out += fmt::format("<dt>{} <strong>{}</strong></dt><dd>{}</dd>\n", escaped(reason.question),
-                       escaped(reason.answer), escaped(reason.why));
-  return out + "</dl>\n";
+  return out + reasons_list(report.budget.reasons);
+}
+
+// What copies take off the server. Capacities in copies or in bytes, whichever there are more of.
+Plot copies_plot(const ReplayReport& report) {
+  const auto is_bytes = [](const replay::EarnedSaving& saving) {
+    return saving.capacity.bytes_max < replay::kNoByteLimit;
+  };
+  const auto in_bytes = std::count_if(report.earned.begin(), report.earned.end(), is_bytes);
+  const bool bytes = static_cast<std::size_t>(in_bytes) * 2 > report.earned.size();
+  Plot plot{"What copies take off the server",
+            bytes ? "bytes of copies (logarithmic)" : "copies (logarithmic)",
+            "requests",
+            true,
+            true,
+            {}};
+  PlotLine hits{"hits", {}}, net{"less the commands of fills", {}};
+  for (const replay::EarnedSaving& saving : report.earned) {
+    if (is_bytes(saving) != bytes) continue;
+    const double x = bytes ? static_cast<double>(saving.capacity.bytes_max.count)
+                           : static_cast<double>(saving.capacity.entries_max);
+    hits.points.push_back({x, saving.hit_ratio});
+    net.points.push_back({x, std::max(saving.net_ratio, 0.0)});
+  }
+  for (PlotLine* line : {&hits, &net})
+    std::sort(line->points.begin(), line->points.end(),
+              [](const PlotPoint& a, const PlotPoint& b) { return a.x < b.x; });
+  plot.lines = {std::move(hits), std::move(net)};
+  return plot;
+}
+
+std::string earned_table(const ReplayReport& report) {
+  std::string out =
+      "<h2>Requests taken off the server, by the number of copies</h2>\n<table>\n" +
+      header_row({"copies", "hits", "less fills", "fills", "evicted", memory_title(report)});
+  for (const replay::EarnedSaving& saving : report.earned) {
+    out += "<tr>" +
+           cell(capacity_text(saving.capacity),
+                saving.capacity == report.budget.chosen.capacity && report.budget.caching) +
+           cell(tui::percent_text(saving.hit_ratio)) +
+           cell(fmt::format("{:.1f} %", saving.net_ratio * 100)) +
+           cell(std::to_string(saving.fills)) + cell(std::to_string(saving.evictions)) +
+           cell(tui::size_text(Bytes{saving.bytes_peak})) + "</tr>\n";
+  }
+  return out + "</table>\n";
 }
 
 Plot hot_plot(const replay::Accuracy& accuracy) {
@@ -131,7 +179,8 @@ bool is_like_before(const ReplayReport& report, std::size_t place) {
 }
 
 std::string savings_table(const ReplayReport& report) {
-  std::string out = "<h2>Requests taken off the server, and the cost</h2>\n<table>\n";
+  std::string out = "<h2>Copies of hot keys only (cache.admission: hot)</h2>\n" +
+                    reasons_list(report.recommendation.reasons) + "<table>\n";
   const bool bytes = knows_bytes(report);
   std::vector<std::string> titles{"window", "hot-qps", "capacity", "requests"};
   if (bytes) titles.emplace_back("bytes");
@@ -180,14 +229,15 @@ std::string accuracy_lines(const ReplayReport& report, const replay::Accuracy& a
     return static_cast<double>(replay::quantile(accuracy.detection_ns, q)) / 1e6;
   };
   return fmt::format(
-             "<h2>The detector against exact counts</h2>\n<p>hot-qps {:g}, window {}: precision "
-             "{:.2f} %, "
-             "recall {:.2f} %, P@100 {:.2f} %, mean rate error of the top 100 {:.3f} %, time to "
-             "detect "
-             "p50 {:.0f} ms, p99 {:.0f} ms; {} keys were hot.</p>\n",
-             report.judged.rule.hot, format_duration(report.judged.rule.measure.window),
-             accuracy.precision() * 100, accuracy.recall() * 100, accuracy.top_precision() * 100,
-             accuracy.rate_error() * 100, millis(0.5), millis(0.99), accuracy.lives.size()) +
+             "<h2>The detector against exact counts</h2>\n<p>hot-qps {}, window {}: by windows, "
+             "precision {:.2f} %, recall {:.2f} %; apart from that, {:.1f} % of what the detector "
+             "called hot had fewer accesses in the window than the threshold asks for. P@100 "
+             "{:.2f} %, mean rate error of the top 100 {:.3f} %, time to detect p50 {:.0f} ms, p99 "
+             "{:.0f} ms; {} keys were hot.</p>\n",
+             judged_text(report), format_duration(report.judged.rule.measure.window),
+             accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100,
+             accuracy.top_precision() * 100, accuracy.rate_error() * 100, millis(0.5), millis(0.99),
+             accuracy.lives.size()) +
          "<p>" + escaped(missed_sentence(report)) + "</p>\n";
 }
 
@@ -198,9 +248,11 @@ std::string report_html(const ReplayReport& report) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
       "name=\"viewport\" content=\"width=device-width\"/>\n<title>heatsink replay</title>\n";
   out += kStyle;
-  out += "</head>\n<body>\n" + summary(report) + figure(savings_plot(report));
+  out += "</head>\n<body>\n" + summary(report) + figure(copies_plot(report));
   if (report.accuracy) out += figure(hot_plot(*report.accuracy));
-  out += figure(share_plot(report.facts)) + savings_table(report) + keys_table(report);
+  out += figure(share_plot(report.facts)) + earned_table(report);
+  if (report.has_thresholds()) out += figure(savings_plot(report)) + savings_table(report);
+  out += keys_table(report);
   if (report.accuracy) out += accuracy_lines(report, *report.accuracy);
   const std::vector<std::string> notes = caveats(report);
   if (!notes.empty()) out += "<h2>Notes</h2>\n<ul>\n";

@@ -70,23 +70,58 @@ json::object saving_object(const replay::Saving& saving, bool bytes_known) {
   return out;
 }
 
+json::object earned_object(const replay::EarnedSaving& saving, bool bytes_known) {
+  json::object out;
+  out["copies_max"] = saving.capacity.entries_max;
+  if (saving.capacity.bytes_max < replay::kNoByteLimit)
+    out["bytes_max"] = saving.capacity.bytes_max.count;
+  out["hit_ratio"] = saving.hit_ratio;
+  out["net_ratio"] = saving.net_ratio;
+  if (bytes_known) out["bytes_ratio"] = saving.bytes_ratio;
+  out["hits"] = saving.hits;
+  out["fills"] = saving.fills;
+  out["evictions"] = saving.evictions;
+  out["copies_peak"] = saving.copies_peak;
+  out["bytes_peak"] = saving.bytes_peak;
+  return out;
+}
+
+json::array reasons_array(const std::vector<replay::Reason>& reasons) {
+  json::array out;
+  for (const replay::Reason& reason : reasons)
+    out.push_back(json::object{
+        {"question", reason.question}, {"answer", reason.answer}, {"why", reason.why}});
+  return out;
+}
+
+json::object budget_object(const replay::Budget& budget, bool bytes_known) {
+  json::object out;
+  out["caching"] = budget.caching;
+  out["chosen"] = earned_object(budget.chosen, bytes_known);
+  out["best"] = earned_object(budget.best, bytes_known);
+  out["maximum_size"] = budget.chosen.capacity.entries_max;
+  out["maximum_bytes"] = budget.cache_bytes.count;
+  out["reasons"] = reasons_array(budget.reasons);
+  return out;
+}
+
 json::object advice_object(const replay::Recommendation& advice, bool bytes_known) {
   json::object out;
   out["caching"] = advice.caching;
   out["chosen"] = saving_object(advice.chosen, bytes_known);
   out["best"] = saving_object(advice.best, bytes_known);
   if (advice.caching) out["requests_ratio_with_slower_keys"] = advice.slower_ratio;
-  json::array reasons;
-  for (const replay::Reason& reason : advice.reasons)
-    reasons.push_back(json::object{
-        {"question", reason.question}, {"answer", reason.answer}, {"why", reason.why}});
-  out["reasons"] = std::move(reasons);
+  out["reasons"] = reasons_array(advice.reasons);
   return out;
 }
 
 json::object accuracy_object(const ReplayReport& report, const replay::Accuracy& accuracy) {
   json::object out;
-  out["hot_qps"] = report.judged.rule.hot;
+  if (report.judged.rule.hot_part > 0) {
+    out["hot_qps"] = "auto";
+  } else {
+    out["hot_qps"] = report.judged.rule.hot;
+  }
   out["window_seconds"] = seconds(report.judged.rule.measure.window);
   out["memory_bytes"] = accuracy.memory_bytes;
   out["judgements"] = accuracy.judgements;
@@ -94,7 +129,8 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
   out["recall"] = accuracy.recall();
   out["burst"] = report.judged.burst;
   out["not_named"] = accuracy.truly - accuracy.named_truly;
-  out["not_named_hot_from_before"] = accuracy.lasting;
+  out["lasting"] = accuracy.named - accuracy.named_truly;
+  out["lasting_part"] = accuracy.lasting_part();
   out["not_named_for_want_of_proof"] = accuracy.unproven;
   out["precision_at_100"] = accuracy.top_precision();
   out["rate_error"] = accuracy.rate_error();
@@ -106,8 +142,10 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
   out["detection_seconds_max"] = seconds(replay::quantile(accuracy.detection_ns, 1));
   json::array moments;
   for (const replay::HotMoment& moment : accuracy.moments)
-    moments.push_back(json::object{
-        {"at_seconds", seconds(moment.at_ns)}, {"named", moment.named}, {"exact", moment.truly}});
+    moments.push_back(json::object{{"at_seconds", seconds(moment.at_ns)},
+                                   {"named", moment.named},
+                                   {"exact", moment.truly},
+                                   {"threshold", moment.threshold}});
   out["hot_keys_over_time"] = std::move(moments);
   json::array lives;
   for (const replay::HotLife& life : accuracy.lives)
@@ -125,13 +163,22 @@ json::object accuracy_object(const ReplayReport& report, const replay::Accuracy&
 
 std::string report_json(const ReplayReport& report) {
   json::object out;
-  out["heatsink_replay"] = 1;
+  out["heatsink_replay"] = 2;
   out["trace"] = trace_object(report);
-  out["recommendation"] = advice_object(report.recommendation, knows_bytes(report));
-  json::array savings;
-  for (const replay::Saving& saving : report.savings)
-    savings.push_back(saving_object(saving, knows_bytes(report)));
-  out["savings"] = std::move(savings);
+  const bool bytes_known = knows_bytes(report);
+  out["recommendation"] = budget_object(report.budget, bytes_known);
+  json::array copies;
+  for (const replay::EarnedSaving& saving : report.earned)
+    copies.push_back(earned_object(saving, bytes_known));
+  out["copies"] = std::move(copies);
+  if (report.has_thresholds()) {
+    json::object thresholds = advice_object(report.recommendation, bytes_known);
+    json::array savings;
+    for (const replay::Saving& saving : report.savings)
+      savings.push_back(saving_object(saving, bytes_known));
+    thresholds["savings"] = std::move(savings);
+    out["thresholds"] = std::move(thresholds);
+  }
   out["accuracy"] =
       report.accuracy ? json::value(accuracy_object(report, *report.accuracy)) : json::value();
   json::array notes;

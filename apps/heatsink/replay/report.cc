@@ -50,9 +50,8 @@ std::size_t ReplayReport::chosen_capacity() const {
 }
 
 std::string capacity_text(const replay::Capacity& capacity) {
-  return capacity.entries_max < 4096 || capacity.bytes_max >= replay::kNoByteLimit
-             ? fmt::format("{}", capacity.entries_max)
-             : format_bytes(capacity.bytes_max);
+  return capacity.bytes_max >= replay::kNoByteLimit ? fmt::format("{}", capacity.entries_max)
+                                                    : format_bytes(capacity.bytes_max);
 }
 
 bool knows_bytes(const ReplayReport& report) { return report.facts.sized > 0; }
@@ -62,7 +61,7 @@ std::string memory_title(const ReplayReport& report) {
 }
 
 std::string no_caching_sentence(const ReplayReport& report) {
-  if (report.recommendation.caching) return "";
+  if (report.budget.caching) return "";
   return report.trace.facts.behind_proxy ? "No recommendation: this trace does not contain the "
                                            "reads that heatsink answered from local copies."
                                          : "Leave caching off for this traffic.";
@@ -81,18 +80,23 @@ std::string missed_sentence(const ReplayReport& report) {
         "test the detector.",
         replay::Accuracy::kKeysMax);
   }
+  // The least, where the threshold follows the traffic.
   const detect::Rule& rule = report.judged.rule;
   const double needed = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
   const std::uint64_t missed = accuracy.truly - accuracy.named_truly;
   return fmt::format(
-      "The detector missed {} hot keys, counted once per judgement. {} of them were hot only "
-      "because of an earlier crossing or burst that was not proven at the time. For {} the upper "
+      "The detector missed {} hot keys, counted once per judgement. For {} of them the upper "
       "bound reached the threshold, but the proven rate did not: accesses before the detector "
-      "begins to follow a key prove nothing. This threshold needs {:g} accesses in its window{}.",
-      missed, accuracy.lasting, accuracy.unproven, needed,
+      "begins to follow a key prove nothing. A hot key has at least {:g} accesses in its window{}.",
+      missed, accuracy.unproven, needed,
       needed < kFewAccesses
           ? ", so a few accesses decide: a higher threshold or a longer window leaves less doubt"
           : "");
+}
+
+std::string judged_text(const ReplayReport& report) {
+  const detect::Rule& rule = report.judged.rule;
+  return rule.hot_part > 0 ? "auto" : fmt::format("{:g}", rule.hot);
 }
 
 std::vector<std::string> caveats(const ReplayReport& report) {
@@ -117,8 +121,8 @@ std::vector<std::string> caveats(const ReplayReport& report) {
     out.push_back(
         "A recording of 'heatsink top' has the rates of hot and warm keys, not single accesses. "
         "The replay spreads accesses evenly between two answers and counts reads as GETs. It "
-        "cannot show bursts, keys below warm-qps, or the detector's accuracy. Thresholds below the "
-        "recording's warm-qps save more than the report says.");
+        "cannot show bursts, keys below warm-qps, or the detector's accuracy. So copies save more "
+        "than the report says.");
   }
   if (report.facts.reads > 0) {
     out.push_back(fmt::format(

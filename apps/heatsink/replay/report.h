@@ -17,9 +17,13 @@ struct ReplayReport {
   replay::Timing timing;
   replay::TraceFacts facts;
   replay::CopyRules rules;
+  std::vector<replay::EarnedSaving> earned;  // by capacity, as given
+  replay::Budget budget;
+  // Copies of hot keys only, if they were asked for; else empty.
   replay::SavingsGrid grid;
   std::vector<replay::Saving> savings;  // by window, then threshold, then capacity
   replay::Recommendation recommendation;
+  bool has_thresholds() const { return !savings.empty(); }
   replay::AccuracyOptions judged;  // the options of `accuracy`
   // nothing for a recording, which has no single accesses
   std::optional<replay::Accuracy> accuracy;
@@ -43,6 +47,9 @@ std::string memory_title(const ReplayReport& report);
 
 // Why caching is not recommended; "" if it is.
 std::string no_caching_sentence(const ReplayReport& report);
+
+// "auto", or the number of --hot-qps or of the recommended threshold.
+std::string judged_text(const ReplayReport& report);
 
 // Why the detector missed keys, with the figures; empty if it missed none.
 std::string missed_sentence(const ReplayReport& report);

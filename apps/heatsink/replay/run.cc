@@ -33,7 +33,53 @@ replay::SavingsGrid grid_of(const ReplayOptions& options, const replay::Trace& t
   if (grid.windows.empty()) grid.windows = std::move(chosen.windows);
   if (grid.hot_qps.empty()) grid.hot_qps = std::move(chosen.hot_qps);
   if (grid.capacities.empty()) grid.capacities = std::move(chosen.capacities);
+  // There are no more hot keys than that.
+  std::vector<replay::Capacity> possible;
+  for (replay::Capacity capacity : grid.capacities) {
+    capacity.entries_max = std::min(capacity.entries_max, replay::Accuracy::kKeysMax);
+    if (std::find(possible.begin(), possible.end(), capacity) == possible.end())
+      possible.push_back(capacity);
+  }
+  grid.capacities = std::move(possible);
   return grid;
+}
+
+// Copies of hot keys only, for each setting of the grid.
+void try_thresholds(const ReplayOptions& options, ReplayReport& report, ProgressLine& line) {
+  report.grid = grid_of(options, report.trace);
+  replay::SavingsOptions simulated;
+  simulated.grid = report.grid;
+  simulated.rules = options.rules;
+  report.savings = replay::savings(report.trace, simulated, options.threads,
+                                   [&line](double done) { line.show("thresholds", done); });
+  report.recommendation = replay::recommend(report.savings, [&](const replay::SavingsGrid& slower) {
+    simulated.grid = slower;
+    return replay::savings(report.trace, simulated, options.threads,
+                           [&line](double done) { line.show("slower keys", done); });
+  });
+}
+
+// The thresholds that the detector is judged by.
+replay::AccuracyOptions judged_by(const ReplayOptions& options, const ReplayReport& report) {
+  replay::AccuracyOptions judged;
+  detect::Rule& rule = judged.rule;
+  if (report.has_thresholds()) {
+    const replay::Setting& chosen = report.recommendation.chosen.setting;
+    rule.measure.window = chosen.window;
+    rule.hot = options.hot_qps > 0 ? options.hot_qps : chosen.hot_qps;
+    rule.warm = rule.hot;
+  } else {
+    const std::vector<Nanos> windows =
+        options.grid.windows.empty() ? replay::windows_for(report.trace) : options.grid.windows;
+    const bool has_usual =
+        std::find(windows.begin(), windows.end(), rule.measure.window) != windows.end();
+    if (!has_usual) rule.measure.window = windows.front();
+    const std::optional<double> hot =
+        options.hot_qps > 0 ? std::optional(options.hot_qps) : std::nullopt;
+    detect::set_thresholds(rule, hot, hot);
+  }
+  judged.burst = replay::burst_part({rule.measure.window, rule.hot, {}});
+  return judged;
 }
 
 // Checked before the work, so that the user learns at once that an output file exists.
@@ -95,22 +141,13 @@ Result<ReplayReport> replay_report(const ReplayOptions& options) {
   report.timing = options.reading.timing;
   report.facts = replay::facts_of(report.trace);
   report.rules = options.rules;
-  report.grid = grid_of(options, report.trace);
-  replay::SavingsOptions simulated;
-  simulated.grid = report.grid;
-  simulated.rules = options.rules;
-  report.savings = replay::savings(report.trace, simulated, options.threads,
-                                   [&line](double done) { line.show("simulating", done); });
-  report.recommendation = replay::recommend(report.savings, [&](const replay::SavingsGrid& slower) {
-    simulated.grid = slower;
-    return replay::savings(report.trace, simulated, options.threads,
-                           [&line](double done) { line.show("slower keys", done); });
-  });
-  const replay::Setting& chosen = report.recommendation.chosen.setting;
-  report.judged.rule.measure.window = chosen.window;
-  report.judged.rule.hot = options.hot_qps > 0 ? options.hot_qps : chosen.hot_qps;
-  report.judged.rule.warm = report.judged.rule.hot;
-  report.judged.burst = replay::burst_part({chosen.window, report.judged.rule.hot, {}});
+  report.earned = replay::earned_savings(
+      report.trace,
+      options.grid.capacities.empty() ? replay::budgets_for(report.trace) : options.grid.capacities,
+      options.rules, options.threads, [&line](double done) { line.show("copies", done); });
+  report.budget = replay::recommend_budget(report.earned);
+  if (options.tries_thresholds) try_thresholds(options, report, line);
+  report.judged = judged_by(options, report);
   if (report.trace.facts.is_recording) return report;
   report.accuracy = replay::accuracy(report.trace, report.judged,
                                      [&line](double done) { line.show("measuring", done); });

@@ -12,10 +12,11 @@ namespace heatsink::app {
 struct ReplayOptions {
   std::string trace;  // "-": standard input
   replay::ReadOptions reading;
+  bool tries_thresholds = false;  // also tries copies of hot keys only
   // Empty parts are chosen for the trace.
   replay::SavingsGrid grid;
   replay::CopyRules rules;
-  double hot_qps = 0;  // the threshold for the accuracy; 0: the recommended one
+  double hot_qps = 0;  // for the accuracy; 0: the recommended threshold, or the automatic one
   unsigned threads = 2;
   bool json = false;        // on standard output, instead of the text
   std::string html_file;    // "": none

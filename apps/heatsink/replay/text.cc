@@ -68,14 +68,53 @@ std::string trace_text(const ReplayReport& report) {
   return out + wrapped(line + ".");
 }
 
-std::string recommendation_text(const ReplayReport& report) {
-  const replay::Recommendation& advice = report.recommendation;
-  std::string out = heading("Recommendation");
-  if (!advice.caching) out += no_caching_sentence(report) + "\n";
-  for (const replay::Reason& reason : advice.reasons) {
+std::string reasons_text(const std::vector<replay::Reason>& reasons) {
+  std::string out;
+  for (const replay::Reason& reason : reasons) {
     out += wrapped(fmt::format("{} {}", reason.question, reason.answer));
     out += wrapped(reason.why, 2, 2);
   }
+  return out;
+}
+
+std::string signed_percent(double ratio) {
+  return ratio < 0 ? "-" + tui::percent_text(-ratio) : tui::percent_text(ratio);
+}
+
+std::string recommendation_text(const ReplayReport& report) {
+  std::string out = heading("Recommendation");
+  if (!report.budget.caching) out += no_caching_sentence(report) + "\n";
+  out += reasons_text(report.budget.reasons);
+  if (!report.budget.caching) return out;
+  const replay::EarnedSaving& chosen = report.budget.chosen;
+  return out +
+         wrapped(fmt::format("With these copies {} of the requests{} would not have reached the "
+                             "server. The cost: {} fills. No threshold has to be set.",
+                             tui::percent_text(chosen.hit_ratio),
+                             knows_bytes(report)
+                                 ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
+                                 : "",
+                             chosen.fills));
+}
+
+std::string copies_table(const ReplayReport& report) {
+  std::string out = heading("Requests taken off the server, by the number of copies");
+  out += fmt::format("{:>10}{:>9}{:>12}{:>9}{:>9}{:>13}\n", "copies", "hits", "less fills", "fills",
+                     "evicted", memory_title(report));
+  for (const replay::EarnedSaving& saving : report.earned) {
+    out += fmt::format("{:>10}{:>9}{:>12}{:>9}{:>9}{:>13}\n", capacity_text(saving.capacity),
+                       tui::percent_text(saving.hit_ratio), signed_percent(saving.net_ratio),
+                       tui::count_text(static_cast<double>(saving.fills)),
+                       tui::count_text(static_cast<double>(saving.evictions)),
+                       tui::size_text(Bytes{saving.bytes_peak}));
+  }
+  return out;
+}
+
+std::string thresholds_text(const ReplayReport& report) {
+  const replay::Recommendation& advice = report.recommendation;
+  std::string out = heading("Copies of hot keys only (cache.admission: hot)");
+  out += reasons_text(advice.reasons);
   if (!advice.caching) return out;
   const Saving& chosen = advice.chosen;
   return out +
@@ -183,17 +222,19 @@ std::string lives_table(const ReplayReport& report, const Accuracy& accuracy) {
 std::string accuracy_text(const ReplayReport& report) {
   if (!report.accuracy) return "";
   const Accuracy& accuracy = *report.accuracy;
-  std::string out = heading(
-      fmt::format("The detector against exact counts, hot-qps {:g}, window {}",
-                  report.judged.rule.hot, format_duration(report.judged.rule.measure.window)));
+  std::string out =
+      heading(fmt::format("The detector against exact counts, hot-qps {}, window {}",
+                          judged_text(report), format_duration(report.judged.rule.measure.window)));
   if (accuracy.truly == 0 && accuracy.named == 0) {
     out += "No key was hot, by the detector or by exact counts.\n";
   } else {
-    out += wrapped(
-        fmt::format("{} keys were hot; the detector used {} of memory and made {} judgements. "
-                    "Precision {:.2f} %, recall {:.2f} % against the same rules on exact counts.",
-                    accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}),
-                    accuracy.judgements, accuracy.precision() * 100, accuracy.recall() * 100));
+    out += wrapped(fmt::format(
+        "{} keys were hot; the detector used {} of memory and made {} judgements. "
+        "By windows, against exact counts: precision {:.2f} %, recall {:.2f} %. Apart "
+        "from that, {:.1f} % of what the detector called hot had fewer accesses in the window than "
+        "the threshold asks for: a key stays hot a while (hysteresis), and a burst is hot at once.",
+        accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
+        accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100));
     if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);
     out += wrapped(fmt::format(
         "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}, with a "
@@ -215,8 +256,10 @@ std::string accuracy_text(const ReplayReport& report) {
 }  // namespace
 
 std::string report_text(const ReplayReport& report) {
-  std::string out = trace_text(report) + recommendation_text(report) + capacities_table(report) +
-                    costs_table(report) + keys_text(report) + accuracy_text(report);
+  std::string out = trace_text(report) + recommendation_text(report) + copies_table(report);
+  if (report.has_thresholds())
+    out += thresholds_text(report) + capacities_table(report) + costs_table(report);
+  out += keys_text(report) + accuracy_text(report);
   const std::vector<std::string> notes = caveats(report);
   if (notes.empty()) return out;
   out += heading("Notes");

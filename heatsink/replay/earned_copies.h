@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What local copies save when they go to the keys for which they pay (cache.admission: pays).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/admit/admit.h"
+#include "heatsink/replay/copy_simulator.h"
+#include "heatsink/replay/savings.h"
+#include "heatsink/replay/trace.h"
+
+namespace heatsink::replay {
+
+// What a fill costs the server, in reads that a copy spares it: a GET and a PTTL besides the
+// client's own GET. Where a client waits for the fill, it replaces that GET and costs less.
+inline constexpr double kCommandsPerFill = 2;
+
+struct EarnedSaving {
+  Capacity capacity;
+  std::uint64_t hits = 0;
+  std::uint64_t hit_bytes = 0;  // sizes of the values
+  std::uint64_t fills = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t copies_peak = 0;
+  std::uint64_t bytes_peak = 0;  // with kCopyOverheadBytes each
+  double hit_ratio = 0;          // hits, as a part of all requests
+  // The same, less the commands of fills: what the server is spared. May be negative.
+  double net_ratio = 0;
+  double bytes_ratio = 0;  // of all value bytes read; assumed sizes count
+};
+
+// Plays the whole trace for each capacity, with the product's own choice (heatsink/admit) and a
+// table of copies without values. Fills take no time and never fail. `threads` share the
+// capacities; the result does not depend on their number. Memory per thread: 32 bytes per key, and
+// 3 MB. O(1) per access. REQUIRES capacities of at most kEarnedCopiesMax entries.
+inline constexpr std::size_t kEarnedCopiesMax = 1'000'000;
+std::vector<EarnedSaving> earned_savings(const Trace& trace,
+                                         const std::vector<Capacity>& capacities,
+                                         const CopyRules& rules, unsigned threads,
+                                         const Progress& progress);
+
+// Tried where nobody names capacities: 1000, 4096, 16 384 and 65 536 copies, as far as the trace
+// has keys for them.
+std::vector<Capacity> budgets_for(const Trace& trace);
+
+}  // namespace heatsink::replay

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/replay/earned_copies.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+namespace heatsink::replay {
+namespace {
+
+// 10 000 requests/s for 30 s, to `keys` keys with a Zipf-like popularity. One in `write_every` is a
+// write; 0: none.
+Trace popular_keys(std::uint32_t keys, unsigned write_every = 0,
+                   Operation operation = Operation::kGet) {
+  TraceBuilder builder(mebibytes(64));
+  std::mt19937_64 random(1);
+  for (std::int64_t i = 0; i < 300'000; ++i) {
+    const double u = static_cast<double>(random() % 1'000'000 + 1) / 1e6;
+    const auto key = static_cast<std::uint32_t>(std::pow(static_cast<double>(keys), u)) - 1;
+    const bool writes = write_every > 0 && random() % write_every == 0;
+    builder.add({"k" + std::to_string(key), 0, i * (1'000'000'000 / 10'000),
+                 writes ? Operation::kWrite : operation, 100});
+  }
+  return std::move(builder).finish({}).value();
+}
+
+EarnedSaving played(const Trace& trace, const Capacity& capacity, const CopyRules& rules = {}) {
+  return earned_savings(trace, {capacity}, rules, 1, {}).front();
+}
+
+TEST(EarnedCopies, CopiesOfPopularKeysAnswerTheirReads) {
+  const Trace trace = popular_keys(10'000);
+  const EarnedSaving saving = played(trace, {1000, kNoByteLimit});
+  EXPECT_GT(saving.hit_ratio, 0.6);
+  EXPECT_GT(saving.net_ratio, 0.5);
+  EXPECT_LE(saving.copies_peak, 1000u);
+  EXPECT_GT(saving.evictions, 0u);
+  EXPECT_DOUBLE_EQ(saving.hit_ratio, static_cast<double>(saving.hits) / 300'000);
+  EXPECT_DOUBLE_EQ(saving.net_ratio, static_cast<double>(saving.hits) / 300'000 -
+                                         2 * static_cast<double>(saving.fills) / 300'000);
+  EXPECT_DOUBLE_EQ(saving.bytes_ratio, saving.hit_ratio) << "all values have the same size";
+}
+
+TEST(EarnedCopies, MoreRoomSavesMore) {
+  const Trace trace = popular_keys(10'000);
+  const std::vector<EarnedSaving> all = earned_savings(
+      trace, {{100, kNoByteLimit}, {1000, kNoByteLimit}, {16'384, kNoByteLimit}}, {}, 2, {});
+  EXPECT_LT(all[0].hits, all[1].hits);
+  EXPECT_LT(all[1].hits, all[2].hits);
+  EXPECT_EQ(all[2].evictions, 0u);
+}
+
+TEST(EarnedCopies, TheSameWithAnyNumberOfThreads) {
+  const Trace trace = popular_keys(1'000);
+  const std::vector<Capacity> capacities{{100, kNoByteLimit}, {300, kNoByteLimit}};
+  const auto one = earned_savings(trace, capacities, {}, 1, {});
+  const auto four = earned_savings(trace, capacities, {}, 4, {});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].hits, four[i].hits);
+    EXPECT_EQ(one[i].fills, four[i].fills);
+  }
+}
+
+TEST(EarnedCopies, KeysThatNeverReturnGetNone) {
+  TraceBuilder builder(mebibytes(64));
+  for (std::int64_t i = 0; i < 200'000; ++i)
+    builder.add({"k" + std::to_string(i), 0, i * 100'000, Operation::kGet, 100});
+  const Trace trace = std::move(builder).finish({}).value();
+  const EarnedSaving saving = played(trace, {1000, kNoByteLimit});
+  EXPECT_EQ(saving.hits, 0u);
+  EXPECT_LT(saving.net_ratio, 0.001);
+  EXPECT_GT(saving.net_ratio, -0.01) << "fills that saved nothing";
+}
+
+TEST(EarnedCopies, WritesEndCopies) {
+  const EarnedSaving without = played(popular_keys(1'000), {1000, kNoByteLimit});
+  const EarnedSaving some = played(popular_keys(1'000, 10), {1000, kNoByteLimit});
+  const EarnedSaving half = played(popular_keys(1'000, 2), {1000, kNoByteLimit});
+  EXPECT_LT(some.hits, without.hits * 9 / 10);
+  EXPECT_GT(some.net_ratio, 0);
+  EXPECT_GE(half.net_ratio, -0.01) << "nothing is copied where it does not pay";
+  EXPECT_EQ(played(popular_keys(100, 0, Operation::kRead), {100, kNoByteLimit}).hits, 0u)
+      << "other reads are not answered";
+}
+
+TEST(EarnedCopies, CopiesExpire) {
+  CopyRules rules;
+  const Trace trace = popular_keys(10);
+  const EarnedSaving usual = played(trace, {100, kNoByteLimit}, rules);
+  EXPECT_LE(usual.fills, 40u) << "10 keys, three lives of 10 s";
+  rules.expire_after_write = Millis(100);
+  EXPECT_GT(played(trace, {100, kNoByteLimit}, rules).fills, 1'000u);
+}
+
+TEST(EarnedCopies, BytesAreALimit) {
+  const Trace trace = popular_keys(10'000);
+  const Capacity capacity{65'536, kibibytes(64)};
+  const EarnedSaving saving = played(trace, capacity);
+  EXPECT_LE(saving.bytes_peak, 64u * 1024);
+  EXPECT_LE(saving.copies_peak, 64u * 1024 / (kCopyOverheadBytes + 100));
+  EXPECT_GT(saving.hit_ratio, 0.3);
+  CopyRules rules;
+  rules.value_bytes_max = Bytes{99};
+  EXPECT_EQ(played(trace, capacity, rules).fills, 0u) << "too large";
+}
+
+TEST(EarnedCopies, BudgetsFitTheTrace) {
+  EXPECT_EQ(budgets_for(popular_keys(10)).size(), 1u);
+  EXPECT_EQ(budgets_for(popular_keys(3'000)).size(), 2u);
+}
+
+}  // namespace
+}  // namespace heatsink::replay

@@ -18,7 +18,7 @@ class ServedHits {
  public:
   // For the estimate, all workers together pick about so many hits per second (all, if they are
   // fewer). Then a key with 1 % of the hits has a rate to 7 % in 95 of 100 cases, one with 0.1 % to
-  // 23 %; a pick takes the worker and the keeper about 0.2 us.
+  // 22 %; a pick takes the worker and the keeper about 0.2 us.
   static constexpr std::size_t kPicksPerSecond = 4096;
 
   // `picks_per_turn`: between two calls of take_sampled(). 0: no estimate.

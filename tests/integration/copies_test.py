@@ -34,7 +34,7 @@ class BestCopies(ProxyTest):
             client.ask("GET", "changing")
             client.ask("GET", "changing")
             server.ask("SET", "changing", "v")
-            time.sleep(0.01)
+            time.sleep(0.01)  # the rates are of some seconds, so the load need not be high
             best = self.best()
             return best if {b"page", HOSTILE, b"changing"} <= set(best) else None
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/heatsink/top/view.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 
@@ -48,12 +48,13 @@ class Members {
     const boost::json::value* value = find(name, "a string", boost::json::kind::string);
     if (value != nullptr) out.assign(value->get_string().data(), value->get_string().size());
   }
-  // A list of texts, and kTalliesShownMax of them at most.
+  static constexpr std::size_t kTextsMax = 8;
+  // The first kTextsMax texts of a list.
   void read(std::string_view name, std::vector<std::string>& out) {
     const boost::json::value* list = find(name, "an array", boost::json::kind::array);
     if (list == nullptr) return;
     for (const boost::json::value& each : list->get_array())
-      if (each.is_string() && out.size() < kTalliesShownMax)
+      if (each.is_string() && out.size() < kTextsMax)
         out.emplace_back(each.get_string().data(), each.get_string().size());
   }
   void read(std::string_view name, bool& out) {

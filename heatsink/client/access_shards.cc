@@ -49,7 +49,9 @@ AccessShards::AccessShards(const detect::RecorderOptions& options, std::size_t s
   shards = std::max<std::size_t>(shards, 1);
   shards_->admission = std::move(admission);
   for (std::size_t i = 0; i < shards; ++i) {
-    shards_->all.push_back(std::make_unique<Shard>(part_of(options, shards)));
+    shards_->all.push_back(std::make_unique<Shard>(
+        part_of(options, shards), shards_->admission != nullptr ? kPickedPerTurn : 0,
+        options.seed + i));
     if (shards_->admission != nullptr)
       shards_->all.back()->admission.emplace(*shards_->admission, kSampledMax);
   }
@@ -67,7 +69,23 @@ bool AccessShards::Shards::with_any(std::size_t first, Use use) {
   }
 }
 
+// Picks accesses, and keeps those that are hits: from one pick to the next in one step.
+void AccessShards::Shard::sample_hits(const detect::AccessLog& log) {
+  std::uint32_t at = 0;
+  while (hits.left() <= log.size() - at) {
+    at += static_cast<std::uint32_t>(hits.left());
+    static_cast<void>(hits.pass(hits.left()));
+    const detect::AccessLog::Entry& access = log[at - 1];
+    if (access.amount.hits() != 0)
+      hits.take(KeyHash{access.tag});
+    else
+      hits.skip();
+  }
+  static_cast<void>(hits.pass(log.size() - at));
+}
+
 bool AccessShards::Shard::take(detect::AccessLog& log, TimePoint now) noexcept {
+  sample_hits(log);
   if (admission && !admission->is_full()) {
     for (std::uint32_t i = 0; i < log.size(); ++i)
       if (log[i].amount.writes() == 0) admission->saw(KeyHash{log[i].tag}, false);
@@ -102,6 +120,7 @@ bool AccessShards::record_long(const detect::Access& access, TimePoint now) noex
   return shards_->with_any(this_threads_log().home, [&](Shard& shard) {
     if (shard.admission && access.kind != detect::AccessKind::kWrite)
       shard.admission->saw(access.hash, false);
+    if (shard.hits.pass(1)) access.local_hit ? shard.hits.take(access.hash) : shard.hits.skip();
     return shard.recorder.record(access, now);
   });
 }
@@ -116,7 +135,10 @@ bool AccessShards::earns_copy(KeyHash key) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     Shard& shard = *all[(home + i) % all.size()];
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
-    if (lock.owns_lock()) return shard.admission->earns_copy(key);
+    if (!lock.owns_lock()) continue;
+    const bool is_earned = shard.admission->earns_copy(key);
+    shard.seldom_read += is_earned ? 0 : 1;
+    return is_earned;
   }
   return false;
 }
@@ -130,6 +152,25 @@ std::vector<admit::SampledAccess> AccessShards::take_sampled() {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
+}
+
+std::vector<admit::SampledHit> AccessShards::take_sampled_hits() {
+  std::vector<admit::SampledHit> all;
+  for (const auto& shard : shards_->all) {
+    const std::lock_guard lock(shard->mutex);
+    const std::vector<admit::SampledHit> some = shard->hits.take_sampled();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+std::uint64_t AccessShards::seldom_read() const {
+  std::uint64_t reads = 0;
+  for (const auto& shard : shards_->all) {
+    const std::lock_guard lock(shard->mutex);
+    reads += shard->seldom_read;
+  }
+  return reads;
 }
 
 std::vector<detect::Summary> AccessShards::summarize(TimePoint now, std::size_t keys_max,

@@ -23,6 +23,8 @@ class AccessShards {
  public:
   static constexpr Nanos kLogAgeMax = Millis(100);
   static constexpr std::size_t kSampledMax = 512;
+  // Accesses that a shard picks between two calls of take_sampled_hits() (admit::HitSampler).
+  static constexpr std::size_t kPickedPerTurn = 64;
 
   // `options.memory_bytes` and the rates are for all shards together. `admission` null: no key
   // earns a copy.
@@ -49,6 +51,11 @@ class AccessShards {
   // kSampledMax per shard, which take the keeper 0.4 ms; the others are lost.
   std::vector<admit::SampledAccess> take_sampled();
 
+  // A random sample of the recorded hits, for admit::CopySavings.
+  std::vector<admit::SampledHit> take_sampled_hits();
+  // Calls of earns_copy() that said no.
+  std::uint64_t seldom_read() const;
+
   // One summary per shard. It can lack up to 63 accesses of each thread that has paused since.
   std::vector<detect::Summary> summarize(TimePoint now, std::size_t keys_max,
                                          detect::CountLevel floor);
@@ -69,13 +76,17 @@ class AccessShards {
 
  private:
   struct alignas(64) Shard {
-    explicit Shard(const detect::RecorderOptions& options) : recorder(options) {}
+    Shard(const detect::RecorderOptions& options, std::size_t picked, std::uint64_t seed)
+        : recorder(options), hits(picked, seed) {}
 
+    void sample_hits(const detect::AccessLog& log);
     bool take(detect::AccessLog& log, TimePoint now) noexcept;
 
     std::mutex mutex;
     detect::Recorder recorder;
     std::optional<admit::CopyAdmission> admission;
+    admit::HitSampler hits;
+    std::uint64_t seldom_read = 0;
   };
   // Shared with the logs: a thread's log may outlive the AccessShards.
   struct Shards {

@@ -147,6 +147,50 @@ TEST(AccessShards, SampleReadsWithOrWithoutACopy) {
   EXPECT_TRUE(shards.take_sampled().empty());
 }
 
+TEST(AccessShards, SampleHitsAndNothingElse) {
+  AccessShards shards({}, 2, std::make_shared<admit::AdmissionState>(512));
+  detect::Access hit = access("a");
+  hit.local_hit = true;
+  const std::string name(100, 'x');
+  detect::Access long_hit = access(name);
+  long_hit.local_hit = true;
+  shards.record(long_hit, kStart);
+  for (int i = 0; i < 10; ++i) {
+    shards.record(hit, kStart);
+    shards.record(access("b"), kStart);
+  }
+  shards.record(access("c"), kStart + kLater);
+  std::vector<KeyHash> sampled;
+  for (const admit::SampledHit& each : shards.take_sampled_hits()) {
+    EXPECT_EQ(each.hits, 1U) << "so few are all taken";
+    sampled.push_back(each.key);
+  }
+  std::vector<KeyHash> hits(10, hit.hash);
+  hits.insert(hits.begin(), long_hit.hash);
+  EXPECT_EQ(sampled, hits);
+  EXPECT_TRUE(shards.take_sampled_hits().empty());
+}
+
+TEST(AccessShards, ASampleOfManyHitsStandsForAll) {
+  AccessShards shards({}, 1, std::make_shared<admit::AdmissionState>(512));
+  detect::Access hit = access("a");
+  hit.local_hit = true;
+  double sampled = 0;
+  for (int turn = 0; turn < 100; ++turn) {
+    for (int i = 0; i < 6400; ++i) shards.record(i % 4 == 0 ? hit : access("b"), kStart);
+    for (const admit::SampledHit& each : shards.take_sampled_hits()) sampled += each.hits;
+  }
+  EXPECT_NEAR(sampled, 160'000, 16'000);
+}
+
+TEST(AccessShards, WithoutAnAdmissionNoHitIsSampled) {
+  AccessShards shards({}, 1);
+  detect::Access hit = access("a");
+  hit.local_hit = true;
+  for (int i = 0; i < 1000; ++i) shards.record(hit, kStart);
+  EXPECT_TRUE(shards.take_sampled_hits().empty());
+}
+
 TEST(AccessShards, SayWhichReadEarnsACopy) {
   const auto admission = std::make_shared<admit::AdmissionState>(512);
   AccessShards shards({}, 2, admission);
@@ -156,6 +200,7 @@ TEST(AccessShards, SayWhichReadEarnsACopy) {
   std::thread([&] { is_earned = shards.earns_copy(access("a").hash); }).join();
   EXPECT_TRUE(is_earned);
   EXPECT_FALSE(shards.earns_copy(access("b").hash));
+  EXPECT_EQ(shards.seldom_read(), 2U);
 }
 
 }  // namespace

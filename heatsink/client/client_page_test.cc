@@ -80,6 +80,32 @@ TEST(ClientPage, ShowsHotKeysWithTheirEvidence) {
   EXPECT_THAT(get(page.port, "/api/events"), HasSubstr("\"name\":\"a\""));
 }
 
+TEST(ClientPage, ListsTheCopiesThatSaveMostThoughNoneIsHot) {
+  ClientOptions options;
+  options.refresh_enabled = false;
+  Page page(options);
+  const std::string hostile("\x1b[2J\xff");
+  EXPECT_TRUE(eventually([&] {
+    for (int i = 0; i < 20; ++i) page.stage.get("page");
+    page.stage.get(hostile);
+    page.stage.get("changing");
+    page.stage.get("changing");
+    page.stage.client.invalidate("changing");
+    const std::string told = get(page.port, "/api/hotkeys");
+    return told.find("\"top\":[{\"name\":\"page\"") != told.npos &&
+           told.find("{\"name\":\"\\\\x1b[2J\\\\xff\"") != told.npos;
+  }));
+  const std::string told = get(page.port, "/api/hotkeys");
+  EXPECT_THAT(told, HasSubstr("\"commands\":[\"read\"]"));
+  EXPECT_THAT(told, HasSubstr("\"server_cpu\":null")) << "there is no server";
+  EXPECT_THAT(told, HasSubstr("\"fill_cost\":0,"));
+  EXPECT_THAT(told, Not(HasSubstr("\"copies\":null")));
+}
+
+TEST(ClientPage, WithCopiesOfHotKeysOnlyThereIsNoChoiceToShow) {
+  EXPECT_THAT(get(Page().port, "/api/hotkeys"), HasSubstr("\"copies\":null"));
+}
+
 // NaN: the report does not contain it.
 double absent_max(std::uint16_t port) {
   const std::string told = get(port, "/api/hotkeys");

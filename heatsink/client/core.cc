@@ -266,6 +266,7 @@ SharedCachedValue Core::stale_instead(KeyHash hash) const {
 Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCachedValue& cached) {
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keep_mutex_);
+  note(filled_, hash);
   const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
                             watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept =

@@ -182,9 +182,12 @@ class Core final : private ServerListener {
   bool try_admit(std::string_view key, KeyHash hash, TimePoint now);
   void key_changed(KeyHash hash);
   void note_life(KeyHash hash, Nanos life);
+  void note(std::vector<KeyHash>& events, KeyHash hash) const;
   void limit_earned(KeyHash hash);
   void drop_due(TimePoint now);
   void tend_copies(TimePoint now);
+  void play_copies(const KeptKeys::Held& held, TimePoint now);
+  std::optional<report::CopiesReport> copies_report() const;
   std::size_t useful_copies() const;
   void sweep(std::size_t keys, TimePoint now);
 
@@ -226,10 +229,11 @@ class Core final : private ServerListener {
   LoadGroup load_group_;
   Counters counters_;
   std::mutex keep_mutex_;  // held while a copy is kept, so that no write can overtake it
-  // Guarded by keep_mutex_, up to lives_:
+  // Guarded by keep_mutex_, up to ended_:
   TimePoint all_changed_at_ = TimePoint::min();
   std::vector<admit::SampledAccess> changed_;  // since the last tick
   std::vector<std::pair<KeyHash, Nanos>> lives_;
+  std::vector<KeyHash> filled_, ended_;  // for savings_, since the last tick
   std::atomic<std::int64_t> served_until_;
 
   std::atomic<bool> is_in_forked_child_{false};
@@ -254,9 +258,11 @@ class Core final : private ServerListener {
   std::mutex random_mutex_;
   std::mt19937_64 random_;
 
-  std::unique_ptr<ServerLink> server_;  // null: level `ttl`
-  // The keeper's:
+  std::unique_ptr<ServerLink> server_;          // null: level `ttl`
+  mutable std::mutex choice_mutex_;             // guards the next two; only the keeper changes them
   std::optional<admit::SizedChooser> chooser_;  // empty: only hot keys are kept
+  admit::CopySavings savings_{started_at_};
+  // The keeper's:
   TimePoint tended_at_ = started_at_;
   struct EarnedBefore {  // the copy of a key that has become hot since, and has no known loader
     KeyHash hash;

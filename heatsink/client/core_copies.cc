@@ -21,6 +21,7 @@ constexpr double kUsefulMargin = 1.25;
 // figures of bench/fill_cost.py (a GET alone 41 us, a push alone 18 us):
 constexpr admit::Costs kNoServer{.fill = 0, .end = 0};
 constexpr admit::Costs kServer{.fill = 1, .end = 0.45};
+constexpr Nanos kLoneGet = std::chrono::microseconds(41);
 
 double in_seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -58,7 +59,7 @@ bool Core::try_admit(std::string_view key, KeyHash hash, TimePoint now) {
 
 // REQUIRES keep_mutex_.
 void Core::key_changed(KeyHash hash) {
-  kept_.drop_changed(hash);
+  if (kept_.drop_changed(hash)) note(ended_, hash);
   if (admission_ == nullptr) return;
   admission_->sightings().forget(hash);
   if (admission_->samples(hash) && changed_.size() < kNoticedMax) changed_.push_back({hash, true});
@@ -68,6 +69,11 @@ void Core::key_changed(KeyHash hash) {
 void Core::note_life(KeyHash hash, Nanos life) {
   if (admission_ == nullptr || !admission_->samples(hash) || lives_.size() >= kNoticedMax) return;
   lives_.push_back({hash, life});
+}
+
+// REQUIRES keep_mutex_. For the list of copies that save most.
+void Core::note(std::vector<KeyHash>& events, KeyHash hash) const {
+  if (admission_ != nullptr && events.size() < kNoticedMax) events.push_back(hash);
 }
 
 // ---- the keeper
@@ -97,25 +103,79 @@ void Core::drop_due(TimePoint now) {
 void Core::tend_copies(TimePoint now) {
   drop_due(now);
   if (!chooser_) return;
+  const KeptKeys::Held held = kept_.held();
+  play_copies(held, now);
+  if (now - tended_at_ >= kTendPeriod) {
+    tended_at_ = now;
+    sweep(held.keys, now);
+  }
+  kept_.set_order(chooser_->choice().order);
+}
+
+void Core::play_copies(const KeptKeys::Held& held, TimePoint now) {
   std::vector<admit::SampledAccess> changed;
   std::vector<std::pair<KeyHash, Nanos>> lives;
+  std::vector<KeyHash> filled, ended;
   {
     const std::lock_guard lock(keep_mutex_);
     changed.swap(changed_);
     lives.swap(lives_);
+    filled.swap(filled_);
+    ended.swap(ended_);
   }
-  for (const auto& [hash, life] : lives) chooser_->filled(hash, life);
-  const KeptKeys::Held held = kept_.held();
   const admit::SizedChooser::Held copies{.copies = held.keys,
                                          .evicted_for_bytes = held.evictions_for_bytes};
+  const std::lock_guard lock(choice_mutex_);
+  for (const auto& [hash, life] : lives) chooser_->filled(hash, life);
   chooser_->play(changed, copies, now);
   chooser_->play(shards_.take_sampled(), copies, now);
-  if (now - tended_at_ >= kTendPeriod) {
-    tended_at_ = now;
-    chooser_->tick(copies, copy_costs(), useful_copies());
-    sweep(held.keys, now);
+  savings_.hit(shards_.take_sampled_hits());
+  for (const KeyHash hash : filled) savings_.filled(hash);
+  for (const KeyHash hash : ended) savings_.ended(hash);
+  if (now - tended_at_ < kTendPeriod) return;
+  chooser_->tick(copies, copy_costs(), useful_copies());
+  savings_.tick(now);
+}
+
+// For the page.
+std::optional<report::CopiesReport> Core::copies_report() const {
+  if (!chooser_) return std::nullopt;
+  report::CopiesReport out;
+  const admit::Costs costs = copy_costs();
+  out.fill_cost = costs.fill;
+  out.invalidation_cost = costs.end;
+  if (server_ != nullptr) out.read_cpu = kLoneGet;
+  const KeptKeys::Held held = kept_.held();
+  out.refused = {
+      .seldom_read = shards_.seldom_read(), .written = held.left_unread, .no_room = held.no_room};
+  out.entries_max = static_cast<std::uint64_t>(options_.maximum_size);
+  out.bytes_max = options_.maximum_bytes;
+  const std::lock_guard lock(choice_mutex_);
+  const admit::Choice& choice = chooser_->choice();
+  if (choice.reads != admit::Choice::kNever)
+    out.choice = {.reads = choice.reads,
+                  .history = chooser_->copies() * choice.history,
+                  .order = choice.order == admit::EvictionOrder::kSieve ? "sieve" : "clock"};
+  for (const admit::Chooser::Estimate& estimate : chooser_->estimates())
+    if (estimate.choice == choice) out.saved = estimate.saved;
+  for (const admit::CopyCurve::Point& point : chooser_->curve())
+    out.curve.push_back({point.copies, point.saved});
+  const auto is_kept = [this](KeyHash key) { return kept_.has(key); };
+  for (const admit::CopySaving& saving :
+       savings_.top(report::CopiesReport::kTopMax, costs, this->now(), is_kept)) {
+    report::CopiesReport::Copy& copy = out.top.emplace_back();
+    copy.name = kept_.name(saving.key);
+    copy.hits = saving.hits;
+    copy.hits_error = saving.hits_error;
+    copy.fills = saving.fills;
+    copy.invalidations = saving.ends;
+    copy.saved = saving.saved;
+    const SharedCachedValue cached = kept_.copy(saving.key);
+    if (cached == nullptr) continue;
+    copy.commands = {"read"};
+    copy.bytes = Bytes{cached->bytes};
   }
-  kept_.set_order(chooser_->choice().order);
+  return out;
 }
 
 // A copy serves until its life is over, so more copies than keys that are read in this time serve

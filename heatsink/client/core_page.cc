@@ -110,6 +110,7 @@ report::Report Core::page_report() const {
   report.quiet = "no key reaches " + hot;
   report.cached_entries = now.copies;
   report.cached_bytes = now.copies_bytes;
+  report.copies = copies_report();
   const std::lock_guard lock(state_mutex_);
   report.sampled = window_.sampled;
   const detect::Thresholds threshold = detect::thresholds(rules_.rules().front(), window_);

@@ -169,17 +169,20 @@ void KeptKeys::drop(KeyHash hash) {
   if (at != keys_.end()) replace(*at->second, nullptr);
 }
 
-void KeptKeys::drop_changed(KeyHash hash) {
+bool KeptKeys::drop_changed(KeyHash hash) {
   const std::lock_guard lock(mutex_);
   const auto at = keys_.find(hash);
-  if (at == keys_.end()) return;
+  if (at == keys_.end()) return false;
   KeptKey& key = *at->second;
-  if (key.owner_ == nullptr) return;
+  if (key.owner_ == nullptr) return false;
   const bool was_read = key.visited_.exchange(false, std::memory_order_relaxed);
-  if (key.is_hot_ || was_read)
+  if (key.is_hot_ || was_read) {
     replace(key, nullptr);
-  else
+  } else {
+    ++held_.left_unread;
     forget(key);
+  }
+  return true;
 }
 
 void KeptKeys::drop_all() {

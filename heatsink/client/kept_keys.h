@@ -128,6 +128,7 @@ class KeptKeys {
     std::uint64_t no_room = 0;  // copies refused for lack of room
     std::uint64_t evictions = 0;
     std::uint64_t evictions_for_bytes = 0;  // among them
+    std::uint64_t left_unread = 0;          // keys that drop_changed() removed
   };
   Held held() const;
 
@@ -138,8 +139,8 @@ class KeptKeys {
   // The copy goes.
   void drop(KeyHash hash);
   // The key has changed: its copy goes. An earned key whose copy was not read goes, too: it has to
-  // earn its next copy.
-  void drop_changed(KeyHash hash);
+  // earn its next copy. False: there was no copy.
+  bool drop_changed(KeyHash hash);
   void drop_all();
   // Visits the next `count` earned keys, in turn. Drops copies that expired before this time, and
   // keys that had no copy at the last visit either.

@@ -32,7 +32,9 @@ std::string budget_advice(const CopiesReport& report) {
   const auto now = std::find_if(
       report.curve.begin(), report.curve.end(),
       [&](const CopiesReport::Point& point) { return point.entries >= report.entries_max; });
-  if (now == report.curve.end()) return "";
+  if (report.curve.empty()) return "";
+  if (now == report.curve.end())
+    return "the cache has room for more copies than the traffic so far could use";
   const std::string today = fmt::format("instead of {} with {}", percent(now->saved), now->entries);
   const auto best = std::max_element(
       now, report.curve.end(), [](const auto& a, const auto& b) { return a.saved < b.saved; });

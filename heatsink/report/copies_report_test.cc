@@ -19,6 +19,12 @@ CopiesReport report_with(std::vector<CopiesReport::Point> curve) {
 
 TEST(BudgetAdvice, SaysNothingWithoutACurve) { EXPECT_EQ(budget_advice(report_with({})), ""); }
 
+// A process of the library plays no more copies than it can use.
+TEST(BudgetAdvice, SaysThatThereIsRoomToSpare) {
+  EXPECT_EQ(budget_advice(report_with({{60, 0.2}, {240, 0.3}})),
+            "the cache has room for more copies than the traffic so far could use");
+}
+
 TEST(BudgetAdvice, AsksForMoreWhereMoreSavesClearlyMore) {
   const std::string advice =
       budget_advice(report_with({{250, 0.2}, {1000, 0.3}, {2000, 0.36}, {4000, 0.35}}));

@@ -8,6 +8,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -91,6 +93,8 @@ TEST(ClientPage, ListsTheCopiesThatSaveMostThoughNoneIsHot) {
     page.stage.get("changing");
     page.stage.get("changing");
     page.stage.client.invalidate("changing");
+    page.stage.get("unread");
+    page.stage.client.invalidate("unread");
     const std::string told = get(page.port, "/api/hotkeys");
     return told.find("\"top\":[{\"name\":\"page\"") != told.npos &&
            told.find("{\"name\":\"\\\\x1b[2J\\\\xff\"") != told.npos;
@@ -99,7 +103,16 @@ TEST(ClientPage, ListsTheCopiesThatSaveMostThoughNoneIsHot) {
   EXPECT_THAT(told, HasSubstr("\"commands\":[\"read\"]"));
   EXPECT_THAT(told, HasSubstr("\"server_cpu\":null")) << "there is no server";
   EXPECT_THAT(told, HasSubstr("\"fill_cost\":0,"));
-  EXPECT_THAT(told, Not(HasSubstr("\"copies\":null")));
+  const boost::json::value copies =
+      boost::json::parse(told.substr(told.find("\r\n\r\n") + 4)).at("copies");
+  EXPECT_GT(copies.at("refused").at("written").to_number<double>(), 0);
+  for (const boost::json::value& row : copies.at("top").as_array()) {
+    if (row.at("name") != "changing") continue;
+    EXPECT_GT(row.at("fills_rate").to_number<double>(), 0);
+    EXPECT_GT(row.at("invalidations_rate").to_number<double>(), 0);
+    return;
+  }
+  ADD_FAILURE() << "the key that changes is missing: " << told;
 }
 
 TEST(ClientPage, WithCopiesOfHotKeysOnlyThereIsNoChoiceToShow) {

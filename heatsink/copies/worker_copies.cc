@@ -91,8 +91,7 @@ bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache
 
 WorkerSample WorkerCopies::take_sample() {
   WorkerSample sample;
-  if (!admission_) return sample;
-  sample.accesses = admission_->take_sampled();
+  if (admission_) sample.accesses = admission_->take_sampled();
   sample.hits = hits_.take_sampled();
   if (!sample.empty()) sample.work = take_server_work();
   return sample;

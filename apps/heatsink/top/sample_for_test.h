@@ -35,6 +35,37 @@ inline KeyView sample_key(std::string name, double rate, std::string verdict) {
   return key;
 }
 
+inline CopiesView sample_copies() {
+  return CopiesView{.reads = 3,
+                    .history = 131'072,
+                    .order = "clock",
+                    .saved = 0.374,
+                    .fill_cost = 0.74,
+                    .invalidation_cost = 1.25,
+                    .read_cpu = std::chrono::nanoseconds(37'400),
+                    .seldom_read = 101'862,
+                    .written = 85,
+                    .too_big = 4,
+                    .entries_max = 65'536,
+                    .bytes_max = mebibytes(64),
+                    .curve = {{4096, 0.25}, {65'536, 0.374}},
+                    .advice = "the size is right",
+                    .top = {{.name = "user:1002:profile",
+                             .commands = {"HGETALL", "HGET"},
+                             .hits_rate = 612.4,
+                             .hits_error = 21.3,
+                             .fills_rate = 0.5,
+                             .invalidations_rate = 0.4,
+                             .saved_rate = 611.5,
+                             .server_cpu = 0.0229,
+                             .bytes = Bytes{1434}},
+                            {.name = "blob\\x00\\xff:\\x1b[2J",
+                             .hits_rate = 9,
+                             .saved_rate = 8.5,
+                             .server_cpu = 0.0003,
+                             .bytes = Bytes{412}}}};
+}
+
 inline HotkeysView sample_answer() {
   HotkeysView view;
   view.window = std::chrono::seconds(10);
@@ -59,34 +90,7 @@ inline HotkeysView sample_answer() {
                sample_key("counter:visits", 3'500, "write-hot"),
                sample_key("größe:日本", 3'412, "hot"),
                sample_key("user:1002:profile", 612, "warm")};
-  view.copies = CopiesView{.reads = 3,
-                           .history = 131'072,
-                           .order = "clock",
-                           .saved = 0.374,
-                           .fill_cost = 0.74,
-                           .invalidation_cost = 1.25,
-                           .read_cpu = std::chrono::nanoseconds(37'400),
-                           .seldom_read = 101'862,
-                           .written = 85,
-                           .too_big = 4,
-                           .entries_max = 65'536,
-                           .bytes_max = mebibytes(64),
-                           .curve = {{4096, 0.25}, {65'536, 0.374}},
-                           .advice = "the size is right",
-                           .top = {{.name = "user:1002:profile",
-                                    .commands = {"HGETALL", "HGET"},
-                                    .hits_rate = 612.4,
-                                    .hits_error = 21.3,
-                                    .fills_rate = 0.5,
-                                    .invalidations_rate = 0.4,
-                                    .saved_rate = 611.5,
-                                    .server_cpu = 0.0229,
-                                    .bytes = Bytes{1434}},
-                                   {.name = "blob\\x00\\xff:\\x1b[2J",
-                                    .hits_rate = 9,
-                                    .saved_rate = 8.5,
-                                    .server_cpu = 0.0003,
-                                    .bytes = Bytes{412}}}};
+  view.copies = sample_copies();
   view.keys[2].reads_rate = 1000;
   view.keys[2].writes_rate = 2500;
   view.keys[2].misses_rate = 1000;

@@ -8,6 +8,59 @@
 
 namespace heatsink::report {
 
+inline CopiesReport sample_copies() {
+  return CopiesReport{.choice = CopiesReport::Choice{3, 131'072, "clock"},
+                      .saved = 0.625,
+                      .fill_cost = 1.5,
+                      .invalidation_cost = 0.5,
+                      .read_cpu = std::chrono::microseconds(20),
+                      .refused = {1200, 30, 4, 5},
+                      .entries_max = 65'536,
+                      .bytes_max = mebibytes(64),
+                      .curve = {{4096, 0.5}, {65'536, 0.625}, {262'144, 0.63}},
+                      .top = {{.name = std::string("\x1b[2J\0", 5),
+                               .name_truncated = true,
+                               .db = 3,
+                               .commands = {"GET", "STRLEN"},
+                               .hits = 500.5,
+                               .hits_error = 30,
+                               .fills = 2,
+                               .invalidations = 1,
+                               .saved = 400,
+                               .bytes = Bytes{321}}}};
+}
+
+inline KeyReport sample_key_report(TimePoint at) {
+  KeyReport key;
+  key.verdict.count.key = std::string("user:\0\xff", 7);
+  key.verdict.count.db = 3;
+  key.verdict.count.reads = 40;
+  key.verdict.count.writes = 2;
+  key.verdict.count.hits = 30;
+  key.verdict.count.bytes = 4200;
+  key.verdict.count.commands = {{"GET", 39, 41}};
+  key.verdict.count.clients = {{"10.0.0.7", 30, 30}, {"\x1b", 1, 2}};
+  key.verdict.measure.window = std::chrono::seconds(1);
+  key.verdict.rule = "user:*";
+  key.verdict.temperature = detect::Temperature::kHot;
+  key.verdict.rate = 3412;
+  key.verdict.rate_low = 3400.5;
+  key.verdict.rate_high = 3412;
+  key.verdict.share = 0.081;
+  key.verdict.since = at - Millis(41'500);
+  key.verdict.reason = "3412/s >= hot-qps 3000";
+  key.cached = true;
+  key.level = "session";
+  key.max_staleness = Millis(300);
+  key.reply_bytes = Bytes{71};
+  key.limit = "5/s per key; over it: reject";
+  key.limited_rate = 12.5;
+  key.warmed = true;
+  key.coalesce = Millis(2);
+  key.stale_while_error = std::chrono::seconds(30);
+  return key;
+}
+
 inline Report sample_report() {
   Report report;
   report.at = TimePoint(std::chrono::seconds(1000));
@@ -26,53 +79,8 @@ inline Report sample_report() {
   report.quiet = "no key reaches 3000/s (detection.hot-qps)";
   report.hot_keys = 1;
   report.cached_bytes = 64;
-  KeyReport key;
-  key.verdict.count.key = std::string("user:\0\xff", 7);
-  key.verdict.count.db = 3;
-  key.verdict.count.reads = 40;
-  key.verdict.count.writes = 2;
-  key.verdict.count.hits = 30;
-  key.verdict.count.bytes = 4200;
-  key.verdict.count.commands = {{"GET", 39, 41}};
-  key.verdict.count.clients = {{"10.0.0.7", 30, 30}, {"\x1b", 1, 2}};
-  key.verdict.measure.window = std::chrono::seconds(1);
-  key.verdict.rule = "user:*";
-  key.verdict.temperature = detect::Temperature::kHot;
-  key.verdict.rate = 3412;
-  key.verdict.rate_low = 3400.5;
-  key.verdict.rate_high = 3412;
-  key.verdict.share = 0.081;
-  key.verdict.since = report.at - Millis(41'500);
-  key.verdict.reason = "3412/s >= hot-qps 3000";
-  key.cached = true;
-  key.level = "session";
-  key.max_staleness = Millis(300);
-  key.reply_bytes = Bytes{71};
-  key.limit = "5/s per key; over it: reject";
-  key.limited_rate = 12.5;
-  key.warmed = true;
-  key.coalesce = Millis(2);
-  key.stale_while_error = std::chrono::seconds(30);
-  report.keys = {key};
-  report.copies = CopiesReport{.choice = CopiesReport::Choice{3, 131'072, "clock"},
-                               .saved = 0.625,
-                               .fill_cost = 1.5,
-                               .invalidation_cost = 0.5,
-                               .read_cpu = std::chrono::microseconds(20),
-                               .refused = {1200, 30, 4, 5},
-                               .entries_max = 65'536,
-                               .bytes_max = mebibytes(64),
-                               .curve = {{4096, 0.5}, {65'536, 0.625}, {262'144, 0.63}},
-                               .top = {{.name = std::string("\x1b[2J\0", 5),
-                                        .name_truncated = true,
-                                        .db = 3,
-                                        .commands = {"GET", "STRLEN"},
-                                        .hits = 500.5,
-                                        .hits_error = 30,
-                                        .fills = 2,
-                                        .invalidations = 1,
-                                        .saved = 400,
-                                        .bytes = Bytes{321}}}};
+  report.keys = {sample_key_report(report.at)};
+  report.copies = sample_copies();
   return report;
 }
 

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What copies spare a real server: its CPU time and commands, with heatsink at its defaults and
-without.
+"""What copies spare a real server: its CPU time and commands, with heatsink at its defaults, with
+copies switched off, and without heatsink.
 
     bench/copies.py [--traces ../shared/traces] [--rounds 3] [--only NAME] [--writes 0 0.1]
 
 A client plays one workload, first 20 requests at once and 20 000/s, then one at a time and 4000/s,
-for --seconds each. In each round the same requests go to the server directly and through a proxy
-that has just started, so its learning counts. Figures are medians of the rounds.
+for --seconds each. In each round the same requests go to the server directly, through a proxy
+without copies (cache.enabled false), and through one at its defaults. Each proxy has just started,
+so its learning counts. The server has a core of its own; all else shares the others. Figures are
+medians of the rounds.
 
-cpu       CPU time of the server, with heatsink, in percent of that without
-commands  commands that the server ran, heatsink's own included, in percent of those without
+direct    CPU time of the server, without a proxy
+no copies CPU time of the server, behind a proxy without copies, in percent of direct
+cpu       CPU time of the server, with copies, in percent of that behind a proxy without copies
+commands  commands that the server ran, heatsink's own included, in percent of direct
 hits      reads that copies answered, in percent of all requests
-heatsink  CPU time of the proxy, in percent of the server's without it
+heatsink  CPU time of the proxy with copies, in percent of the server's in direct
 
 A row misses its goal, marked by *, if cpu is above 100 % by more than chance: --tolerance percent.
 Exit code: 0 no row misses its goal, 1 some do, 2 the bench could not run.
@@ -21,6 +25,7 @@ Exit code: 0 no row misses its goal, 1 some do, 2 the bench could not run.
 import argparse
 import array
 import dataclasses
+import os
 import pathlib
 import socket
 import statistics
@@ -155,8 +160,15 @@ class Played:
     hits: float = 0.0
 
 
+@dataclasses.dataclass(frozen=True)
+class Round:
+    direct: Played
+    no_copies: Played
+    copies: Played
+
+
 class Bench:
-    """A server, and plays of the same batches with and without a proxy before it."""
+    """A server, and plays of the same batches directly and through a proxy."""
 
     def __init__(self, options, folder):
         self._options, self._folder = options, folder
@@ -167,21 +179,27 @@ class Bench:
 
     def begin(self):
         self._server.wait_until_serving(self._port)
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) > 1:
+            self._server.pin(cores[:1])
+            os.sched_setaffinity(0, cores[1:])  # and that of the proxies to come
 
     def stop(self):
         self._server.stop()
 
     def rounds(self, numbers, at_once, rate):
-        """Pairs (without, with) heatsink."""
         fill(self._port, numbers)
         batches, interval_s = batches_of(numbers, at_once), at_once / rate
+        plays = {
+            "direct": self._direct,
+            "no_copies": self._without_copies,
+            "copies": self._with_copies,
+        }
         out = []
         for number in range(self._options.rounds):
-            plays = [self._direct, self._through_heatsink]
-            if number % 2 == 1:
-                plays.reverse()
-            played = {play_one: play_one(batches, interval_s) for play_one in plays}
-            out.append((played[self._direct], played[self._through_heatsink]))
+            first = number % len(plays)
+            order = [*plays, *plays][first : first + len(plays)]
+            out.append(Round(**{name: plays[name](batches, interval_s) for name in order}))
         return out
 
     def _commands(self):
@@ -198,12 +216,18 @@ class Bench:
     def _direct(self, batches, interval_s):
         return self._play(self._port, batches, interval_s)
 
-    def _through_heatsink(self, batches, interval_s):
+    def _without_copies(self, batches, interval_s):
+        return self._through_heatsink(batches, interval_s, ["--set=cache.enabled=false"])
+
+    def _with_copies(self, batches, interval_s):
+        return self._through_heatsink(batches, interval_s, self._options.set)
+
+    def _through_heatsink(self, batches, interval_s, options):
         port, admin = processes.free_port(), processes.free_port()
         proxy = processes.Process(
             "heatsink",
             [self._options.heatsink.resolve(), "proxy", "--listen", f"127.0.0.1:{port}",
-             "--upstream", f"127.0.0.1:{self._port}", "--admin", f"127.0.0.1:{admin}"],
+             "--upstream", f"127.0.0.1:{self._port}", "--admin", f"127.0.0.1:{admin}", *options],
             self._folder,
         )  # fmt: skip
         try:
@@ -221,17 +245,18 @@ def row_of(name, requests, rounds, tolerance):
     """The row, and whether it reaches the goal."""
 
     def percent(part):
-        return 100 * statistics.median(part(without, copies) for without, copies in rounds)
+        return 100 * statistics.median(part(played) for played in rounds)
 
-    cpu = percent(lambda without, copies: copies.cpu_s / without.cpu_s)
-    commands = percent(lambda without, copies: copies.commands / without.commands)
-    hits = percent(lambda _, copies: copies.hits / requests)
-    own = percent(lambda without, copies: copies.own_cpu_s / without.cpu_s)
-    seconds = statistics.median(without.cpu_s for without, _ in rounds)
+    seconds = statistics.median(played.direct.cpu_s for played in rounds)
+    no_copies = percent(lambda played: played.no_copies.cpu_s / played.direct.cpu_s)
+    cpu = percent(lambda played: played.copies.cpu_s / played.no_copies.cpu_s)
+    commands = percent(lambda played: played.copies.commands / played.direct.commands)
+    hits = percent(lambda played: played.copies.hits / requests)
+    own = percent(lambda played: played.copies.own_cpu_s / played.direct.cpu_s)
     missed = cpu > 100 + tolerance
     return (
-        f"{name} {seconds:8.2f} s {cpu:6.0f} %{'*' if missed else ' '} {commands:8.0f} % "
-        f"{hits:5.0f} % {own:8.0f} %"
+        f"{name} {seconds:7.2f} s {no_copies:8.0f} % {cpu:6.0f} %{'*' if missed else ' '} "
+        f"{commands:8.0f} % {hits:5.0f} % {own:8.0f} %"
     ), not missed
 
 
@@ -254,6 +279,8 @@ def parse_options():
     parser.add_argument("--only", choices=WORKLOADS, help="one workload")
     parser.add_argument("--writes", type=float, nargs="+", default=[0, 0.1, 0.5],
                         help="shares of writes, to the same keys (default: 0 0.1 0.5)")  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], type=lambda text: f"--set={text}",
+                        metavar="OPTION=VALUE", help="of the proxy with copies")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=3, help="(default: 3)")
     parser.add_argument("--seconds", type=float, default=15, help="per play (default: 15)")
     parser.add_argument("--tolerance", type=float, default=3, help="percent (default: 3)")
@@ -263,7 +290,8 @@ def parse_options():
 def run(options, bench):
     """True: all rows reach their goals."""
     reached = True
-    print(f"{'workload':12} writes           pace   without      cpu  commands    hits  heatsink")
+    print(f"{'workload':12} writes           pace    direct  no copies      cpu  commands    hits "
+          f" heatsink")  # fmt: skip
     for workload in [options.only] if options.only else WORKLOADS:
         for writes in options.writes:
             for at_once, rate in PACES:

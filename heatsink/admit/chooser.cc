@@ -59,6 +59,15 @@ Chooser::Chooser(const ChooserOptions& options, const Choice& first)
       interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)) {
   for (const Choice& choice : alternatives())
     alternatives_.push_back({Miniature(choice, in_miniature(options))});
+  if (options.is_guess) guess_ = first;
+  set_costs(options.costs);
+}
+
+void Chooser::set_costs(const Costs& costs) {
+  costs_ = costs;
+  if (!guess_) return;
+  choice_ = *guess_;
+  if (costs.reads_to_pay > ChooserOptions::kGuessedReadsMax) choice_.reads = Choice::kNever;
 }
 
 void Chooser::read(KeyHash key, TimePoint now) {
@@ -70,13 +79,14 @@ void Chooser::read(KeyHash key, TimePoint now) {
 }
 
 void Chooser::write(KeyHash key) {
-  for (Alternative& each : alternatives_) each.miniature.write(number_of(key));
-  curve_.write(number_of(key));
+  for (Alternative& each : alternatives_) each.miniature.write(number_of(key), costs_.reads_to_pay);
+  curve_.write(number_of(key), costs_.reads_to_pay);
 }
 
 void Chooser::filled(KeyHash key, Nanos life) { lives_.put(number_of(key), life); }
 
 void Chooser::decide() {
+  guess_.reset();
   reads_ = 0;
   interval_ = std::min(interval_ * 2, interval_max_);
   const Alternative* best = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "heatsink/admit/choice.h"
@@ -23,6 +24,10 @@ struct ChooserOptions {
   Nanos life = std::chrono::seconds(60);  // of a copy whose key has no shorter TTL
   // Copies in a miniature. More: a better choice on a quiet server, and more CPU time.
   std::size_t miniature_copies = 512;
+  // The first choice is a guess: as long as a copy has to answer more than kGuessedReadsMax reads
+  // to pay, nothing is copied before the first decision.
+  bool is_guess = false;
+  static constexpr std::uint32_t kGuessedReadsMax = 2;
 };
 
 // Plays every alternative in miniature on a sample of the keys, chosen by hash: all reads of a
@@ -47,10 +52,11 @@ class Chooser {
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life);
 
-  // From now on, for the past as well.
-  void set_costs(const Costs& costs) { costs_ = costs; }
+  // From now on, for the past as well (but reads_to_pay).
+  void set_costs(const Costs& costs);
 
   const Choice& choice() const { return choice_; }
+  bool is_guess() const { return guess_.has_value(); }
 
   struct Estimate {
     Choice choice;
@@ -75,8 +81,9 @@ class Chooser {
   CopyCurve curve_;
   DirectMappedTable<std::uint32_t, Nanos, 1024> lives_;
   Choice choice_;
-  std::uint64_t reads_ = 0;  // since the last decision
-  std::uint64_t interval_;   // reads between decisions: grows to interval_max_
+  std::optional<Choice> guess_;  // none: it is known better
+  std::uint64_t reads_ = 0;      // since the last decision
+  std::uint64_t interval_;       // reads between decisions: grows to interval_max_
   const std::uint64_t interval_max_;
 };
 

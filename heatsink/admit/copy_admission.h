@@ -27,8 +27,15 @@ class AdmissionState {
   // `reads`, `history`: as SightingCounter counts them.
   void publish(std::uint32_t reads, std::uint64_t history, std::uint64_t sample_mask);
 
+  void set_reads_to_pay(std::uint32_t reads) {
+    reads_to_pay_.store(reads, std::memory_order_relaxed);
+  }
+
   std::uint32_t reads() const { return reads_.load(std::memory_order_relaxed); }
   std::uint64_t history() const { return history_.load(std::memory_order_relaxed); }
+  std::uint32_t reads_to_pay() const {  // see Costs
+    return reads_to_pay_.load(std::memory_order_relaxed);
+  }
   bool samples(KeyHash key) const {
     return Chooser::is_sampled(key, sample_mask_.load(std::memory_order_relaxed));
   }
@@ -38,6 +45,7 @@ class AdmissionState {
   Sightings sightings_;
   std::atomic<std::uint32_t> reads_;
   std::atomic<std::uint64_t> history_;  // in reads of keys without a copy
+  std::atomic<std::uint32_t> reads_to_pay_{1};
   std::atomic<std::uint64_t> sample_mask_{0};
 };
 
@@ -58,6 +66,7 @@ class CopyAdmission {
     const std::uint32_t reads = state_.reads();
     return reads != Choice::kNever && counter_.see(key, state_.history()) >= reads;
   }
+  std::uint32_t reads_to_pay() const { return state_.reads_to_pay(); }
   // The key is about to get a copy.
   void admitted(KeyHash key) { state_.sightings().forget(key); }
 

@@ -41,8 +41,8 @@ void CopyCurve::read(std::uint32_t key, TimePoint now, Nanos life) {
   if (++reads_ >= kReadsPerInterval) add_counts();
 }
 
-void CopyCurve::write(std::uint32_t key) {
-  for (Size& size : sizes_) size.miniature.write(key);
+void CopyCurve::write(std::uint32_t key, std::uint32_t reads_to_pay) {
+  for (Size& size : sizes_) size.miniature.write(key, reads_to_pay);
 }
 
 void CopyCurve::add_counts() {

@@ -31,7 +31,7 @@ class CopyCurve {
   void follow(const Choice& choice);
 
   void read(std::uint32_t key, TimePoint now, Nanos life);
-  void write(std::uint32_t key);
+  void write(std::uint32_t key, std::uint32_t reads_to_pay);
 
   // By rising number of copies. Empty before enough reads were seen.
   std::vector<Point> points(const Costs& costs) const;

@@ -2,12 +2,35 @@
 // What heatsink's own commands cost the server.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 namespace heatsink::admit {
 
 // In reads that a copy spares the server.
 struct Costs {
   double fill = 1;  // beyond the read that the fill answers
   double end = 0;   // of telling the proxy that a copy has changed
+  // A copy that a write ends after fewer reads was not worth its fill: its key has to earn the next
+  // copy. 1 .. kReadsToPayMax.
+  std::uint32_t reads_to_pay = 1;
+
+  static constexpr std::uint32_t kReadsToPayMax = 32;
 };
+
+// The reads that a copy has to answer to be worth its fill and its end.
+inline std::uint32_t reads_to_pay(double fill, double end) {
+  const double reads = std::ceil(std::min<double>(fill + end, Costs::kReadsToPayMax));
+  return std::max(static_cast<std::uint32_t>(reads), 1U);
+}
+
+// What copies of a key that are filled again by the next read after each write would save, as a
+// share of its reads; may be negative. For reads and writes in random order: of all writes, the
+// reads' share is followed by a read.
+inline double saved_when_held(double reads, double writes, const Costs& costs) {
+  if (reads <= 0) return -1;
+  return 1 - writes / (reads + writes) * (1 + costs.fill + costs.end);
+}
 
 }  // namespace heatsink::admit

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admit/miniature.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <utility>
@@ -27,41 +28,43 @@ void Miniature::read(std::uint32_t key, TimePoint now, Nanos life) {
   if (!read.has_copy) return miss(node, now, life);
   read.visited = true;
   if (now < read.copy_ends) {
-    read.has_served = true;
+    read.reads = static_cast<std::uint8_t>(std::min(read.reads + 1, UINT8_MAX));
     ++counts_.hits;
     return;
   }
   // A copy whose time is over is filled again by the next read, without counting reads anew.
+  fill(read, now, life);
+}
+
+void Miniature::fill(Node& node, TimePoint now, Nanos life) {
   ++counts_.fills;
-  read.has_served = false;
-  read.copy_ends = now + life;
+  node.reads = 0;
+  node.copy_ends = now + life;
 }
 
 void Miniature::miss(Index node, TimePoint now, Nanos life) {
   Node& read = nodes_[node];
   ++misses_;
-  const bool is_recent = read.seen > 0 && misses_ - read.at <= remembered_max_;
+  const bool is_recent = read.reads > 0 && misses_ - read.at <= remembered_max_;
   read.at = misses_;
-  read.seen = static_cast<std::uint8_t>(is_recent ? read.seen + 1 : 1);
+  read.reads = static_cast<std::uint8_t>(is_recent ? read.reads + 1 : 1);
   remove(history_, node);
-  if (read.seen < choice_.reads_if(queue_.size < copies_max_)) return push(history_, node);
+  if (read.reads < choice_.reads_if(queue_.size < copies_max_)) return push(history_, node);
   if (queue_.size >= copies_max_) evict();
-  ++counts_.fills;
   read.has_copy = true;
-  read.visited = read.has_served = false;
-  read.seen = 0;
-  read.copy_ends = now + life;
+  read.visited = false;
+  fill(read, now, life);
   push(queue_, node);
 }
 
-void Miniature::write(std::uint32_t key) {
+void Miniature::write(std::uint32_t key, std::uint32_t reads_to_pay) {
   const Index node = find(key);
   if (node == kNone) return;
   Node& written = nodes_[node];
   if (written.has_copy) {
     counts_.ended += written.copy_ends > TimePoint::min() ? 1U : 0U;
-    // A copy that has served a read was worth its fill: the next read fills it again.
-    if (!written.has_served) return drop_copy(node);
+    // A copy that was worth its fill is filled again by the next read.
+    if (written.reads < reads_to_pay) return drop_copy(node);
     written.copy_ends = TimePoint::min();
   } else {
     remove(history_, node);

@@ -23,7 +23,8 @@ class Miniature {
   // `key` stands for a key; keys that share one count as one. `life`: how long a copy lives if this
   // read makes one.
   void read(std::uint32_t key, TimePoint now, Nanos life);
-  void write(std::uint32_t key);
+  // `reads_to_pay`: see Costs.
+  void write(std::uint32_t key, std::uint32_t reads_to_pay);
 
   struct Counts {
     std::uint64_t reads = 0;
@@ -45,10 +46,9 @@ class Miniature {
     Index older = kNone;  // in its list
     Index younger = kNone;
     bool has_copy : 1 = false;
-    bool has_served : 1 = false;  // its copy, since the fill
     bool visited : 1 = false;
-    std::uint8_t seen = 0;  // reads, while it has no copy
-    std::uint32_t at = 0;   // of the last one: misses_
+    std::uint8_t reads = 0;  // recent ones; with a copy: those since its fill, at most 255
+    std::uint32_t at = 0;    // of the last one without a copy: misses_
     TimePoint copy_ends{};
   };
   struct List {
@@ -63,6 +63,7 @@ class Miniature {
   void push(List& list, Index node);
   void remove(List& list, Index node);
   std::size_t bucket_of(std::uint32_t key) const { return key & (buckets_.size() - 1); }
+  void fill(Node& node, TimePoint now, Nanos life);
   void miss(Index node, TimePoint now, Nanos life);
   void evict();
   Index next_victim();

@@ -50,12 +50,12 @@ TEST_F(MiniatureTest, TheHistoryForgetsReadsOfLongAgo) {
 TEST_F(MiniatureTest, AWriteEndsACopyThatHasServedNothingAndTheCount) {
   Miniature cache({.reads = 2, .history = 2}, 4);
   read(cache, {1, 1});
-  cache.write(1);
+  cache.write(1, 1);
   EXPECT_EQ(cache.take_counts().ended, 1U);
   read(cache, {1});
   expect(cache, 0, 0);
-  cache.write(1);
-  cache.write(2);
+  cache.write(1, 1);
+  cache.write(2, 1);
   EXPECT_EQ(cache.take_counts().ended, 0U) << "there was no copy";
   read(cache, {1});
   expect(cache, 0, 0);
@@ -64,15 +64,43 @@ TEST_F(MiniatureTest, AWriteEndsACopyThatHasServedNothingAndTheCount) {
 TEST_F(MiniatureTest, ACopyThatHasServedAReadIsFilledAgainAfterAWrite) {
   Miniature cache({.reads = 2, .history = 2}, 4);
   read(cache, {1, 1, 1});
-  cache.write(1);
+  cache.write(1, 1);
   EXPECT_EQ(cache.take_counts().ended, 1U);
-  cache.write(1);
+  cache.write(1, 1);
   EXPECT_EQ(cache.take_counts().ended, 0U) << "it has ended already";
   read(cache, {1});
   expect(cache, 0, 1);
-  cache.write(1);  // this copy has served nothing
+  cache.write(1, 1);  // this copy has served nothing
   read(cache, {1});
   expect(cache, 0, 0);
+}
+
+TEST_F(MiniatureTest, ACopyThatHasServedTooFewReadsToPayHasToBeEarnedAgain) {
+  Miniature cache({.reads = 2, .history = 2}, 4);
+  read(cache, {1, 1, 1, 1, 2, 2, 2, 2, 2});  // two hits of 1, three of 2
+  cache.write(1, 3);
+  cache.write(2, 3);
+  EXPECT_EQ(cache.take_counts().ended, 2U);
+  read(cache, {1});
+  expect(cache, 0, 0);
+  read(cache, {2});
+  expect(cache, 0, 1);
+}
+
+TEST_F(MiniatureTest, ReadsBeforeTheCopyDoNotPayForIt) {
+  Miniature cache({.reads = 3, .history = 2}, 4);
+  read(cache, {1, 1, 1, 1, 1});
+  cache.write(1, 3);
+  read(cache, {1});
+  expect(cache, 2, 1);
+}
+
+TEST_F(MiniatureTest, ManyReadsOfACopyAreNotForgotten) {
+  Miniature cache({.reads = 1, .history = 2}, 4);
+  for (int i = 0; i < 1 + 256; ++i) read(cache, {1});
+  cache.write(1, 3);
+  read(cache, {1});
+  expect(cache, 256, 2);
 }
 
 TEST_F(MiniatureTest, ACopyWhoseTimeIsOverIsFilledByTheNextRead) {
@@ -116,13 +144,14 @@ TEST_F(MiniatureTest, TheOrdersDifferInWhatTheySpare) {
 // A slow and obvious model of the same rules, on random reads and writes.
 class Model {
  public:
-  Model(const Choice& choice, std::size_t copies) : choice_(choice), copies_(copies) {}
+  Model(const Choice& choice, std::size_t copies, int reads_to_pay)
+      : choice_(choice), copies_(copies), reads_to_pay_(reads_to_pay) {}
 
   void read(std::uint32_t key) {
     if (const auto found = position(key); found != queue_.end()) {
       found->visited = true;
       ++(found->is_valid ? hits : fills);
-      found->has_served = found->is_valid;
+      found->served = found->is_valid ? found->served + 1 : 0;
       found->is_valid = true;
       return;
     }
@@ -141,11 +170,9 @@ class Model {
     seen_.erase(key);
     const auto found = position(key);
     if (found == queue_.end()) return;
-    if (found->has_served) {
-      found->is_valid = found->has_served = false;
-    } else if (found->is_valid) {
-      erase(found);
-    }
+    if (!found->is_valid) return;
+    if (found->served < reads_to_pay_) return erase(found);
+    found->is_valid = false;
   }
 
   std::uint64_t hits = 0, fills = 0;
@@ -154,7 +181,7 @@ class Model {
   struct Held {
     std::uint32_t key;
     bool visited = false;
-    bool has_served = false;
+    int served = 0;
     bool is_valid = true;
   };
   struct Seen {
@@ -193,6 +220,7 @@ class Model {
 
   const Choice choice_;
   const std::size_t copies_;
+  const int reads_to_pay_;
   Queue queue_;  // the oldest first
   std::map<std::uint32_t, Seen> seen_;
   std::uint64_t misses_ = 0;
@@ -204,13 +232,14 @@ TEST_F(MiniatureTest, DoesWhatASlowModelDoes) {
     for (const std::uint32_t reads : {1U, 2U, 4U}) {
       const Choice choice{.reads = reads, .history = 3, .order = order};
       Miniature cache(choice, 20);
-      Model model(choice, 20);
+      const std::uint32_t reads_to_pay = 4 / reads;
+      Model model(choice, 20, static_cast<int>(reads_to_pay));
       Random random(7 + reads);
       const Zipf zipf(200, 0.8);
       for (int i = 0; i < 20'000; ++i) {
         const auto key = static_cast<std::uint32_t>(zipf.rank(random));
         if (random.next() % 50 == 0) {
-          cache.write(key);
+          cache.write(key, reads_to_pay);
           model.write(key);
         } else {
           cache.read(key, TimePoint{}, kLife);

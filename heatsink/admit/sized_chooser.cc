@@ -14,11 +14,11 @@ constexpr std::size_t kPlayedMin = 256;
 }  // namespace
 
 SizedChooser::SizedChooser(const Options& options, AdmissionState& state)
-    : options_(options), state_(state), room_(options.copies_max) {
+    : options_(options), state_(state), costs_(options.costs), room_(options.copies_max) {
   const std::size_t first = options.copies_at_first;
-  make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.costs,
-       options.first);
+  make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.first, true);
   publish(true);
+  state_.set_reads_to_pay(costs_.reads_to_pay);
 }
 
 void SizedChooser::play(std::span<const SampledAccess> accesses, const Held& held, TimePoint now) {
@@ -38,16 +38,23 @@ void SizedChooser::filled(KeyHash key, Nanos life) {
   if (chooser_->samples(key)) chooser_->filled(key, life);
 }
 
-// Where copies were evicted for their bytes, the cache is as full as it gets.
-void SizedChooser::tick(const Held& held, const Costs& costs, std::size_t useful) {
+void SizedChooser::set_costs(const Costs& costs) {
+  costs_ = costs;
   chooser_->set_costs(costs);
+  state_.set_reads_to_pay(costs.reads_to_pay);
+  if (chooser_->choice() != published_) publish(published_with_room_);
+}
+
+// Where copies were evicted for their bytes, the cache is as full as it gets.
+void SizedChooser::tick(const Held& held, std::size_t useful) {
   const bool is_full = held.evicted_for_bytes != evicted_for_bytes_;
   evicted_for_bytes_ = held.evicted_for_bytes;
   const std::size_t fit = std::max(held.copies, is_full ? kPlayedMin : room_);
   follow(room_, std::min(fit, options_.copies_max));
   std::size_t copies = chooser_->copies();
   if (!follow(copies, std::min(room_, useful))) return;
-  make(copies, costs, chooser_->choice());
+  const bool is_guess = chooser_->is_guess();
+  make(copies, is_guess ? options_.first : chooser_->choice(), is_guess);
   publish(held.copies < room_);
 }
 
@@ -57,9 +64,11 @@ bool SizedChooser::follow(std::size_t& size, std::size_t wanted) {
   return true;
 }
 
-void SizedChooser::make(std::size_t copies, const Costs& costs, const Choice& first) {
+void SizedChooser::make(std::size_t copies, const Choice& first, bool is_guess) {
   chooser_ = std::make_unique<Chooser>(
-      ChooserOptions{.copies = copies, .costs = costs, .life = options_.life}, first);
+      ChooserOptions{
+          .copies = copies, .costs = costs_, .life = options_.life, .is_guess = is_guess},
+      first);
 }
 
 void SizedChooser::publish(bool has_room) {

@@ -23,7 +23,7 @@ class SizedChooser {
     std::size_t copies_at_first = 0;  // until tick() knows better; 0: copies_max
     Nanos life = std::chrono::seconds(10);
     Costs costs = {};
-    Choice first = {};  // until the first decision
+    Choice first = {};  // a guess; see ChooserOptions::is_guess
   };
   // `state` outlives it.
   SizedChooser(const Options& options, AdmissionState& state);
@@ -37,9 +37,11 @@ class SizedChooser {
   void play(std::span<const SampledAccess> accesses, const Held& held, TimePoint now);
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life);
+  // From now on. Options::costs until then.
+  void set_costs(const Costs& costs);
   // Call it about once per second: follows what the cache has room for. `useful`: more copies than
   // this would not be read, so no more are played. Fewer copies mean a larger sample of the keys.
-  void tick(const Held& held, const Costs& costs, std::size_t useful);
+  void tick(const Held& held, std::size_t useful);
 
   const Choice& choice() const { return chooser_->choice(); }
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
@@ -47,12 +49,13 @@ class SizedChooser {
   std::size_t copies() const { return chooser_->copies(); }  // that are played
 
  private:
-  void make(std::size_t copies, const Costs& costs, const Choice& first);
+  void make(std::size_t copies, const Choice& first, bool is_guess);
   void publish(bool has_room);
   static bool follow(std::size_t& size, std::size_t wanted);  // true: it has changed
 
   const Options options_;
   AdmissionState& state_;
+  Costs costs_;
   std::size_t room_;  // copies that fit
   std::unique_ptr<Chooser> chooser_;
   Choice published_;

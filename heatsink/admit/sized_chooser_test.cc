@@ -16,9 +16,7 @@ KeyHash numbered(std::uint64_t number) { return KeyHash{Random(number).next()}; 
 // A cache for up to 65 536 copies.
 class SizedChooserTest : public testing::Test {
  protected:
-  void tick(const SizedChooser::Held& held, std::size_t useful) {
-    chooser_.tick(held, Costs{}, useful);
-  }
+  void tick(const SizedChooser::Held& held, std::size_t useful) { chooser_.tick(held, useful); }
 
   AdmissionState state_{65'536};
   CopyAdmission reader_{state_};
@@ -60,6 +58,26 @@ TEST_F(SizedChooserTest, KeepsTheChoiceWhenTheSizeChanges) {
   tick({}, 10'000);
   EXPECT_EQ(chooser_.choice().reads, Choice::kNever);
   EXPECT_FALSE(reader_.earns_copy(numbered(1)));
+}
+
+// Nothing is known yet, and a wrong guess would cost much.
+TEST_F(SizedChooserTest, WhereCopiesAreDearNothingIsCopiedBeforeTheFirstDecision) {
+  const Costs dear{.fill = 4, .end = 7.5, .reads_to_pay = 12};
+  chooser_.set_costs(dear);
+  EXPECT_FALSE(reader_.earns_copy(numbered(1)));
+  EXPECT_EQ(reader_.reads_to_pay(), 12U);
+  tick({}, 10'000);
+  EXPECT_FALSE(reader_.earns_copy(numbered(1)));
+  chooser_.set_costs({});
+  EXPECT_TRUE(reader_.earns_copy(numbered(1)));
+}
+
+TEST_F(SizedChooserTest, CostsDoNotUndoADecision) {
+  std::vector<SampledAccess> often;
+  for (std::uint64_t i = 0; i < 100'000; ++i) often.push_back({numbered(i % 100), false});
+  chooser_.play(often, {}, TimePoint{});
+  chooser_.set_costs({.fill = 4, .end = 7.5, .reads_to_pay = 12});
+  EXPECT_NE(chooser_.choice().reads, Choice::kNever);
 }
 
 }  // namespace

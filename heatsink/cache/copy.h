@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One local copy of a reply. Published copies are immutable, except for one mark.
+// One local copy of a reply. Published copies are immutable, except for one count.
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,10 @@ struct alignas(64) Copy {
   std::string reply = {};    // in RESP3 wire form, ready to send
   std::string resp2 = {};    // the same in RESP2; empty: the RESP3 bytes serve both
   bool nil = false;          // the server replied that the key does not exist
-  // The first hit sets it; a copy without a hit is not refreshed. One store per copy, not per hit:
-  // otherwise all readers would contend for this cache line.
-  mutable std::atomic<bool> read_since_fill{false};
+  // Hits, at most kReadsCounted: later ones do not write, because all readers would contend for
+  // this cache line. Hits at the same time may count as one.
+  mutable std::atomic<std::uint8_t> reads{0};
+  static constexpr std::uint8_t kReadsCounted = 32;
   // value_ends: when the value expires by the key's own TTL; max() without a TTL. ends_late_us: by
   // how much later the server's clock has certainly passed that time, too. 32 bits, so that a copy
   // fits into two cache lines.
@@ -38,8 +39,9 @@ struct alignas(64) Copy {
   TimePoint value_ends = TimePoint::max();
 
   void mark_read() const noexcept {
-    if (!read_since_fill.load(std::memory_order_relaxed))
-      read_since_fill.store(true, std::memory_order_relaxed);
+    const std::uint8_t before = reads.load(std::memory_order_relaxed);
+    if (before < kReadsCounted)
+      reads.store(static_cast<std::uint8_t>(before + 1), std::memory_order_relaxed);
   }
 
   std::string_view reply_in(bool resp3) const noexcept {

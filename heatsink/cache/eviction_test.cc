@@ -171,9 +171,32 @@ TEST_F(Eviction, AWrittenKeyWhoseCopyServedNoReadLeaves) {
   EXPECT_TRUE(is_hot("read"));
   EXPECT_TRUE(is_hot("hot"));
   EXPECT_FALSE(is_hot("unread"));
-  EXPECT_EQ(table_->left_unread(), 1U);
+  EXPECT_EQ(table_->left_early(), 1U);
   table_->drop_name("read", name("read"));
   EXPECT_FALSE(is_hot("read")) << "it has no copy that served";
+}
+
+TEST_F(Eviction, AWrittenKeyLeavesIfItsCopyServedTooFewReads) {
+  make({});
+  table_->set_reads_to_pay(3);
+  for (const char* key : {"twice", "thrice"}) admit(key, 10);
+  for (int i = 0; i < 2; ++i) table_->copy(hash("twice"), {})->mark_read();
+  for (int i = 0; i < 3; ++i) table_->copy(hash("thrice"), {})->mark_read();
+  for (const char* key : {"twice", "thrice"}) table_->drop_name(key, name(key));
+  EXPECT_FALSE(is_hot("twice"));
+  EXPECT_TRUE(is_hot("thrice"));
+}
+
+TEST_F(Eviction, EachCopyOfAWrittenKeyHasToPay) {
+  make({});
+  table_->set_reads_to_pay(3);
+  admit("key", 10);
+  auto field = std::make_unique<Copy>();
+  field->read = StoredRead(Read{1, {}});
+  ASSERT_TRUE(table_->insert(hash("key"), std::move(field)));
+  for (int i = 0; i < 5; ++i) table_->copy(hash("key"), {})->mark_read();
+  table_->drop_name("key", name("key"));
+  EXPECT_FALSE(is_hot("key")) << "five reads of two copies";
 }
 
 TEST_F(Eviction, PinnedKeysNeverMakeRoom) {

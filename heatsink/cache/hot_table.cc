@@ -228,16 +228,20 @@ TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
     }
   });
   for (Entry* const entry : leaving_) demote(*entry);
-  left_unread_ += leaving_.size();
+  left_early_ += leaving_.size();
   return latest;
 }
 
 bool HotTable::is_worth_another(const Entry& entry) const {
-  return std::any_of(entry.copies_.begin(), entry.copies_.end(), [this](const CopySlot& slot) {
-    const Copy* const copy = slot.load(std::memory_order_relaxed);
-    return copy != nullptr && (copy->read_since_fill.load(std::memory_order_relaxed) ||
-                               copy->value_ends <= latest_ + kExpiryReportedWithin);
+  std::uint32_t copies = 0;
+  std::uint32_t reads = 0;
+  bool has_expired = false;
+  entry.for_each_copy([&](const Copy& copy) {
+    ++copies;
+    reads += copy.reads.load(std::memory_order_relaxed);
+    has_expired = has_expired || copy.value_ends <= latest_ + kExpiryReportedWithin;
   });
+  return copies > 0 && (has_expired || reads >= reads_to_pay_ * copies);
 }
 
 void HotTable::drop_all() {

@@ -125,12 +125,15 @@ class HotTable {
   // retry_after, not one per write.
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
   // The name has changed: drops its copies in every database. A key of admit() whose copies have
-  // served no read leaves with them and has to earn them again, unless its value's TTL is about
-  // over: the server reports that, too. A result other than 0 means that copies stayed
-  // (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The caller must
-  // raise the fence to it before the next proof, so that judge() does not serve them.
+  // served fewer reads than set_reads_to_pay() leaves with them and has to earn them again, unless
+  // its value's TTL is about over: the server reports that, too. A result other than 0 means that
+  // copies stayed (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The
+  // caller must raise the fence to it before the next proof, so that judge() does not serve them.
   TimePoint drop_name(std::string_view name, NameHash hash);
-  std::uint64_t left_unread() const { return left_unread_; }  // keys that drop_name() made leave
+  std::uint64_t left_early() const { return left_early_; }  // keys that drop_name() made leave
+  // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1
+  // at first.
+  void set_reads_to_pay(std::uint32_t reads) { reads_to_pay_ = reads; }
   void drop_all();
   // Drops the copies that need a proof. Copies of Level::kTtl, and those of
   // ConsistencyPolicy::keeps_unproven (whose generation has ended), stay. drop_proof_independent()
@@ -226,7 +229,8 @@ class HotTable {
   std::vector<Entry*> leaving_;             // scratch of drop_name()
   std::vector<KeyHash> marked_;             // keys marked uncacheable; some may have left since
   std::array<Evictions, 2> evictions_{};
-  std::uint64_t left_unread_ = 0;
+  std::uint64_t left_early_ = 0;
+  std::uint32_t reads_to_pay_ = 1;
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
   std::uint64_t bytes_ = 0;

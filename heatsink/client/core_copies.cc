@@ -133,7 +133,7 @@ void Core::play_copies(const KeptKeys::Held& held, TimePoint now) {
   for (const KeyHash hash : filled) savings_.filled(hash);
   for (const KeyHash hash : ended) savings_.ended(hash);
   if (now - tended_at_ < kTendPeriod) return;
-  chooser_->tick(copies, copy_costs(), useful_copies());
+  chooser_->tick(copies, useful_copies());
   savings_.tick(now);
 }
 

@@ -10,6 +10,7 @@
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/server_costs.h"
+#include "heatsink/detect/detect.h"
 
 namespace heatsink::copies {
 
@@ -25,11 +26,15 @@ class CopyChooser {
 
   void play(std::span<const admit::SampledAccess> accesses, TimePoint now);
   // What the server had to do since the last call.
-  void saw(const ServerWork& work) { costs_.saw(work); }
+  void saw(const ServerWork& work);
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
   // Call it about once per second: follows what the table has room for, and what fills cost.
   void tick();
+
+  // Whether copies of a hot key that are filled again after each write are worth it. `is_held`:
+  // they are now; then it takes more to end that.
+  bool is_worth_holding(const detect::KeyCount& count, bool is_held) const;
 
   // For people.
   const admit::Choice& choice() const { return chooser_.choice(); }

@@ -12,6 +12,13 @@
 namespace heatsink::copies {
 namespace {
 
+detect::KeyCount counted(std::uint64_t reads, std::uint64_t writes) {
+  detect::KeyCount count;
+  count.reads = reads;
+  count.writes = writes;
+  return count;
+}
+
 KeyHash key_of(std::uint64_t number) { return KeyHash{Random(number).next()}; }
 
 // One worker and the keeper, with room for 1000 keys.
@@ -69,6 +76,38 @@ TEST_F(CopyChooserTest, WorkersAndTableFollowTheChoice) {
   EXPECT_EQ(reads_until_copy(1'000'000), 1);
   ASSERT_EQ(chooser_.choice().order, admit::EvictionOrder::kClock);
   EXPECT_EQ(table_.order(), admit::EvictionOrder::kClock) << "it begins as SIEVE";
+}
+
+// Clients that send 20 commands at once: a fill and an end cost more than ten reads.
+constexpr ServerWork kPipelined{.commands = 20'000, .writes = 1000};
+
+TEST_F(CopyChooserTest, WorkersAndTableFollowTheCostsAtOnce) {
+  table_.admit("key", 0, key_of(1), hash_name("key", 0));
+  ASSERT_TRUE(table_.insert(key_of(1), std::make_unique<cache::Copy>()));
+  for (int i = 0; i < 5; ++i) table_.copy(key_of(1), {})->mark_read();
+  chooser_.saw(kPipelined);
+  EXPECT_GT(worker_.reads_to_pay(), 5U);
+  table_.drop_name("key", hash_name("key", 0));
+  EXPECT_EQ(table_.size(), 0U) << "five reads do not pay for a copy";
+}
+
+TEST_F(CopyChooserTest, AHotKeyIsHeldIfItsCopiesPayAcrossItsWrites) {
+  const detect::KeyCount seldom_written = counted(990, 10);
+  const detect::KeyCount often_written = counted(900, 100);
+  EXPECT_TRUE(chooser_.is_worth_holding(often_written, false)) << "each hit spares a wake-up";
+  chooser_.saw(kPipelined);
+  EXPECT_FALSE(chooser_.is_worth_holding(often_written, false));
+  EXPECT_FALSE(chooser_.is_worth_holding(often_written, true));
+  EXPECT_TRUE(chooser_.is_worth_holding(seldom_written, false));
+}
+
+TEST_F(CopyChooserTest, AHeldKeyStaysHeldNearTheLimit) {
+  chooser_.saw(kPipelined);
+  const admit::Costs costs = chooser_.costs();
+  const auto writes = static_cast<std::uint64_t>(850'000 / (1 + costs.fill + costs.end));
+  const detect::KeyCount near = counted(1'000'000 - writes, writes);
+  EXPECT_FALSE(chooser_.is_worth_holding(near, false));
+  EXPECT_TRUE(chooser_.is_worth_holding(near, true));
 }
 
 TEST_F(CopyChooserTest, TheSampleIsBoundedBetweenTwoCalls) {

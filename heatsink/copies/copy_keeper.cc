@@ -194,8 +194,8 @@ void CopyKeeper::tend_earned_copies() {
   savings_.tick(loop_.clock());
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
                               kSweptPerPeriod);
-  const std::uint64_t left = shared_.table.left_unread();
-  counters_.add(Count::kWrittenUnread, left - std::exchange(left_unread_, left));
+  const std::uint64_t left = shared_.table.left_early();
+  counters_.add(Count::kWrittenEarly, left - std::exchange(left_early_, left));
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {
@@ -391,8 +391,22 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
   // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
-    if (!shared_.table.hold(verdict.count.hash)) promote(verdict);
+    const KeyHash key = verdict.count.hash;
+    if (!is_worth_holding(verdict.count)) {
+      if (!warmer_.holds(key)) shared_.table.release(key);
+    } else if (!shared_.table.hold(key)) {
+      promote(verdict);
+    }
   }
+}
+
+// A rule or option may want copies of hot keys whatever they cost.
+bool CopyKeeper::is_worth_holding(const detect::KeyCount& count) const {
+  if (!chooser_) return true;
+  const cache::Entry* const entry = shared_.table.entry(count.hash);
+  if (chooser_->is_worth_holding(count, entry != nullptr && entry->stays())) return true;
+  const std::size_t rule = shared_.rule_of(count.key, !count.key_truncated);
+  return shared_.copies_for[rule] != policy::CopiesFor::kWhatPays;
 }
 
 // A key that is no longer hot may still be worth its copy: then it stays until it is evicted.

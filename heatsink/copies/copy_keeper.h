@@ -108,6 +108,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
+  bool is_worth_holding(const detect::KeyCount& count) const;
   void cool_down(const detect::KeyCount& count);
   void promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
@@ -169,7 +170,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
   std::uint64_t fills_sent_ = 0;
-  std::uint64_t left_unread_ = 0;       // HotTable::left_unread(), as counted so far
+  std::uint64_t left_early_ = 0;        // HotTable::left_early(), as counted so far
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   admit::CopySavings savings_;          // empty without a chooser
   policy::AutomaticLimits automatic_;

@@ -102,7 +102,7 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   copies.fill_cost = costs.fill;
   copies.invalidation_cost = costs.end;
   copies.read_cpu = chooser_->spared_cpu();
-  copies.refused = {.written = shared_.table.left_unread(),
+  copies.refused = {.written = shared_.table.left_early(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};
   copies.entries_max = chooser_->copies();

@@ -18,8 +18,9 @@ constexpr MetricRow kRefusals{
 constexpr MetricRow kCopiesRefused{
     "heatsink_copies_refused_total", MetricKind::kCounter,
     "Why keys had no copy. reason is seldom-read (reads after which the key had not earned one), "
-    "written (copies that a write ended before they served a read), too-big (fills whose value was "
-    "too big) or no-room (fills for which the cache or the server's table had no room).",
+    "written (copies that a write ended before they had paid for their fill), "
+    "too-big (fills whose value was too big) or no-room (fills for which the cache or the server's "
+    "table had no room).",
     "reason"};
 constexpr MetricRow kTurnedAway{
     "heatsink_clients_refused_total", MetricKind::kCounter,
@@ -88,7 +89,7 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kRefusedSessionFence, kRefusals, "rule", "session-fence"},
       {Count::kRefusedRights, kRefusals, "rule", "rights"},
       {Count::kSeldomRead, kCopiesRefused, "reason", "seldom-read"},
-      {Count::kWrittenUnread, kCopiesRefused, "reason", "written"},
+      {Count::kWrittenEarly, kCopiesRefused, "reason", "written"},
       {Count::kTooBig, kCopiesRefused, "reason", "too-big"},
       {Count::kNoRoom, kCopiesRefused, "reason", "no-room"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",

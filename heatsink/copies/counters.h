@@ -35,7 +35,7 @@ enum class Count : std::uint8_t {
   kRefusedSessionFence,
   kRefusedRights,
   kSeldomRead,
-  kWrittenUnread,
+  kWrittenEarly,
   kTooBig,
   kNoRoom,
   kRefusalsHeld,

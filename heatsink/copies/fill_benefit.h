@@ -12,7 +12,7 @@ namespace heatsink::copies {
 
 // A key may be read in a hundred ways (HGET of many fields) but has eight copies. Most fills then
 // evict a copy that had no hit yet, and each costs two commands instead of one. So after kTrial
-// fills in a second, a key must have had as many hits as fills. Otherwise its reads go to the
+// fills in a second, a key must have had the hits that pay for them. Otherwise its reads go to the
 // server for the rest of that second.
 //
 // One worker's thread. Fixed memory; colliding keys overwrite each other.
@@ -21,10 +21,11 @@ class FillBenefit {
   static constexpr std::uint32_t kTrial = 16;
   static constexpr Nanos kWindow = std::chrono::seconds(1);
 
-  bool pays(KeyHash key, TimePoint now) {
+  // `reads_to_pay`: hits that make up for a fill.
+  bool pays(KeyHash key, TimePoint now, std::uint32_t reads_to_pay) {
     Counts& counts = counts_.claim(key);
     if (now >= counts.until) counts = {.until = now + kWindow};
-    return counts.fills < kTrial || counts.hits >= counts.fills;
+    return counts.fills < kTrial || counts.hits >= std::uint64_t{counts.fills} * reads_to_pay;
   }
   void filled(KeyHash key) { ++counts_.claim(key).fills; }  // REQUIRES pays(key) just before
   void hit(KeyHash key) {

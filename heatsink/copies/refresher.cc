@@ -54,7 +54,7 @@ std::vector<FillRequest> Refresher::due(TimePoint now) {
 bool Refresher::is_due(const cache::Entry& entry, const cache::Copy& copy, ReadHash which,
                        TimePoint now) const {
   const bool is_kept = entry.pinned() && copy.read == cache::StoredRead();
-  return (is_kept || copy.read_since_fill.load(std::memory_order_relaxed)) &&
+  return (is_kept || copy.reads.load(std::memory_order_relaxed) > 0) &&
          copy.deadline < copy.value_ends && now < copy.deadline &&
          now >= renewal_of(copy, which, shared_.options.refresh_ahead.part) &&
          shared_.refreshes_copies_of(entry.key());

@@ -50,7 +50,10 @@ admit::Costs ServerCosts::costs() const {
   const double awaited = ratio(sums_.awaited_fills, fills, 0);
   const double fill = kFill + kWakeUp / fills_at_once;
   const double replaced = 1 + kWakeUp / at_once();  // the read of a client who waits for the fill
-  return {.fill = std::max(fill - awaited * replaced, 0.0) / spared(), .end = kPush / spared()};
+  admit::Costs costs{.fill = std::max(fill - awaited * replaced, 0.0) / spared(),
+                     .end = kPush / spared()};
+  costs.reads_to_pay = admit::reads_to_pay(costs.fill, costs.end);
+  return costs;
 }
 
 double ServerCosts::at_once() const {

@@ -47,6 +47,13 @@ TEST(ServerCostsTest, AFillNeverPaysByItself) {
   EXPECT_EQ(costs.fill, 0);
 }
 
+TEST(ServerCostsTest, TellsTheReadsThatPayForACopy) {
+  EXPECT_EQ(costs_after({.commands = 1000, .writes = 1000}).reads_to_pay, 1U);
+  const admit::Costs dear = costs_after({.commands = 20'000, .writes = 1000});
+  EXPECT_NEAR(dear.reads_to_pay, dear.fill + dear.end, 1);
+  EXPECT_GT(dear.reads_to_pay, dear.fill + dear.end);
+}
+
 TEST(ServerCostsTest, BeforeAnyTrafficAFillCostsSomething) {
   EXPECT_GT(ServerCosts().costs().fill, 0);
 }

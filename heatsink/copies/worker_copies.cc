@@ -65,7 +65,7 @@ bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::R
     case ReplySizeFilter::Answer::kUnknown:
       return bounded;
     case ReplySizeFilter::Answer::kFits:
-      return plain || fill_benefit_.pays(key.hash, now);
+      return plain || fill_benefit_.pays(key.hash, now, reads_to_pay());
     case ReplySizeFilter::Answer::kDoesNotFit:
       break;
   }

@@ -179,6 +179,7 @@ class WorkerCopies {
     cache::StoredRead read;
   };
 
+  std::uint32_t reads_to_pay() const { return admission_ ? admission_->reads_to_pay() : 1; }
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   ServerWork take_server_work();

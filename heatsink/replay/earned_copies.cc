@@ -138,7 +138,7 @@ class EarnedPlay {
     next_play_ns_ = now_ns + kPlayEvery;
     if (now_ns < next_tick_ns_) return;
     next_tick_ns_ = now_ns + kTickEvery;
-    chooser_.tick(held, kCosts, out_.capacity.entries_max);
+    chooser_.tick(held, out_.capacity.entries_max);
   }
 
   std::uint32_t value_bytes(const TraceAccess& access) const {

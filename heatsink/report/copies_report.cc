@@ -38,6 +38,9 @@ std::string budget_advice(const CopiesReport& report) {
   const std::string today = fmt::format("instead of {} with {}", percent(now->saved), now->entries);
   const auto best = std::max_element(
       now, report.curve.end(), [](const auto& a, const auto& b) { return a.saved < b.saved; });
+  if (!report.choice && best->saved < kWorthMore)
+    return "no number of copies pays now: their fills and ends would cost the server more than "
+           "they save";
   if (best->saved >= now->saved + kWorthMore)
     return fmt::format("{}, {}: raise cache.maximum-size, or cache.maximum-bytes if it evicts them",
                        saves(*best), today);

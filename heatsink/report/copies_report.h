@@ -33,7 +33,7 @@ struct CopiesReport {
   // Counts since the start.
   struct Refused {
     std::uint64_t seldom_read = 0;  // reads after which the key had not earned a copy
-    std::uint64_t written = 0;      // copies that a write ended before they had served a read
+    std::uint64_t written = 0;      // copies that a write ended before they paid for their fill
     std::uint64_t too_big = 0;      // fills whose value was too big for a copy
     std::uint64_t no_room = 0;      // fills for which the cache or the server had no room
   };

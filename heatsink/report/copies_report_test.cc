@@ -46,9 +46,17 @@ TEST(BudgetAdvice, SaysThatTheSizeIsRight) {
             "times as many 31.0 %");
 }
 
+TEST(BudgetAdvice, SaysThatNoNumberOfCopiesPays) {
+  EXPECT_THAT(budget_advice(report_with({{500, -0.1}, {1000, -0.5}, {4000, -0.2}})),
+              StartsWith("no number of copies pays now"));
+  EXPECT_THAT(budget_advice(report_with({{500, -0.1}, {1000, -0.1}, {4000, 0.1}})),
+              StartsWith("4000 copies would save"));
+}
+
 TEST(BudgetAdvice, DoesNotCallACacheThatSavesNothingTooLarge) {
-  EXPECT_THAT(budget_advice(report_with({{500, -0.1}, {1000, -0.1}, {4000, -0.1}})),
-              StartsWith("the size is right"));
+  CopiesReport report = report_with({{500, -0.1}, {1000, -0.1}, {4000, -0.1}});
+  report.choice = CopiesReport::Choice{3, 131'072, "clock"};
+  EXPECT_THAT(budget_advice(report), StartsWith("the size is right"));
 }
 
 }  // namespace

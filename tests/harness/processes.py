@@ -25,13 +25,15 @@ LOG = None if os.environ.get("HEATSINK_LOG") else subprocess.DEVNULL
 # not 5 s later. Who has made them meet calls all_have_met().
 MEET_SOON = ("--cluster-enabled", "yes", "--cluster-node-timeout", "500")
 
-# Hot after a few reads, and for good: for tests that are about copies, not about detection.
+# Hot after a few reads, and for good, with copies whether they pay or not: for tests that are about
+# copies, not about detection.
 EAGER = {
     "detection.hot-qps": 2,
     "detection.window": "1s",
     "detection.minimum-residence": "1h",
     "detection.write-hot-ratio": 0,
     "detection.tick": "20ms",
+    "cache.admission": "hot",
 }
 
 

@@ -33,6 +33,20 @@ TEST_F(PlayTest, CopiesAnswerInEachScenario) {
   }
 }
 
+// Every fifth access of these keys is a write. That pays where each hit spares the server a
+// wake-up, and not where a pipeline comes anyway.
+TEST_F(PlayTest, AHotKeyHasCopiesAcrossWritesIfTheyPay) {
+  const auto share_of_hits = [](const std::string& pipelines, const char* admission) {
+    const Scenario scenario{.name = {},
+                            .sessions = {"via=1,count=4,set=2000,keys=4,think-us=500" + pipelines},
+                            .options = {std::string("cache.admission=") + admission}};
+    const Played played = play(scenario, 1, std::chrono::seconds(2));
+    return static_cast<double>(played.hits) / static_cast<double>(played.operations);
+  };
+  EXPECT_GT(share_of_hits(",depth=1", "pays"), 0.9 * share_of_hits(",depth=1", "hot"));
+  EXPECT_LT(share_of_hits(",depth=20", "pays"), 0.1 * share_of_hits(",depth=20", "hot"));
+}
+
 TEST_F(PlayTest, WhatIsNotPromisedIsFoundBroken) {
   Scenario strict = *find_scenario("late pushes");
   strict.bound = Millis(1);  // pushes are 5 ms late

@@ -11,10 +11,12 @@
 namespace heatsink::simulation {
 namespace {
 
-// Almost every key that is read is hot, at once and from then on.
+// Almost every key that is read is hot, at once and from then on, and gets copies whether they pay
+// or not: a promise is best tried where copies come and go with each write.
 const std::vector<std::string> kEager = {
     "detection.hot-qps=2",         "detection.window=1s", "detection.minimum-residence=1h",
-    "detection.write-hot-ratio=0", "detection.tick=20ms", "audit.sample-rate=0%"};
+    "detection.write-hot-ratio=0", "detection.tick=20ms", "audit.sample-rate=0%",
+    "cache.admission=hot"};
 
 void assign(OptionSet& set, const std::string& assignment) {
   const std::size_t at = assignment.find('=');

@@ -227,10 +227,11 @@ std::vector<Scenario> of_levels() {
   };
 }
 
-// No key is hot. Some get copies, and leave again for others or after a write.
+// Copies come, and leave again for others or after a write. In most of these no key is hot.
 std::vector<Scenario> of_copies_that_pay() {
-  const std::vector<std::string> few = {"detection.hot-qps=1000000", "cache.maximum-size=2"};
-  const std::vector<std::string> more = {"detection.hot-qps=1000000", "cache.maximum-size=8"};
+  const std::string pays = "cache.admission=pays", none_hot = "detection.hot-qps=1000000";
+  const std::vector<std::string> few = {pays, none_hot, "cache.maximum-size=2"};
+  const std::vector<std::string> more = {pays, none_hot, "cache.maximum-size=8"};
   return {
       {.name = "copies that pay",
        .sessions = through(1) + kPast,
@@ -254,7 +255,19 @@ std::vector<Scenario> of_copies_that_pay() {
        .bound = kBound,
        .level = Level::kSession,
        .conditions = {.sleeps = 0.03, .sleep_max = Millis(10), .reads_of_a_copy = 1},
-       .options = {"detection.hot-qps=1000000", "cache.maximum-size=2", "cache.level=session"}},
+       .options = {pays, none_hot, "cache.maximum-size=2", "cache.level=session"}},
+      {.name = "hot keys that pay",
+       .sessions = readers(1) + kSeldomPast,
+       .bound = kBound,
+       .conditions = kLate,
+       .faults = kCuts,
+       .options = {pays}},
+      // What their copies cost moves with the pipelines, and so does what is held.
+      {.name = "hot keys that pay at times",
+       .sessions = through(1) + kPast,
+       .bound = kBound,
+       .faults = kAll,
+       .options = {pays}},
       {.name = "copies that pay, chosen",
        .sessions = readers(1) + kSeldomPast,
        .bound = kBound,

@@ -52,7 +52,7 @@ std::string cpu_text(std::optional<Nanos> read_cpu) {
 void add_refusals(Sheet& sheet, const CopiesView& copies) {
   const std::pair<std::uint64_t, const char*> reasons[] = {
       {copies.seldom_read, "reads of keys that had been read too seldom"},
-      {copies.written, "copies that a write ended before they served a read"},
+      {copies.written, "copies that a write ended before they had paid for their fill"},
       {copies.too_big, "values that are too big (cache.maximum-value-bytes)"},
       {copies.no_room, "fills without room, in the cache or in the server's table"}};
   std::string label = "no copy";

@@ -35,7 +35,7 @@ now       2 copies (4.0 KiB), 65.5k fit (cache.maximum-bytes 64.0 MiB); hits
 costs     a fill costs the server as much as 0.7 reads that a copy spares it; an
           invalidation 1.2; a spared read is about 37us of its CPU
 no copy   102k reads of keys that had been read too seldom
-          85 copies that a write ended before they served a read
+          85 copies that a write ended before they had paid for their fill
           4 values that are too big (cache.maximum-value-bytes)
           0 fills without room, in the cache or in the server's table
 budget    the size is right

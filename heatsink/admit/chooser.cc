@@ -89,22 +89,34 @@ void Chooser::decide() {
   guess_.reset();
   reads_ = 0;
   interval_ = std::min(interval_ * 2, interval_max_);
-  const Alternative* best = nullptr;
   double current = 0;  // kNever saves nothing
   for (Alternative& each : alternatives_) {
     each.tally.add(each.miniature.take_counts(), kDecay);
-    const double saved = each.tally.saved(costs_);
-    if (best == nullptr || saved > best->tally.saved(costs_)) best = &each;
-    if (each.miniature.choice() == choice_) current = saved;
+    if (each.miniature.choice() == choice_) current = each.tally.saved(costs_);
   }
-  const double needed = best->tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
-  const double possible = best->tally.saved(costs_);
+  const Alternative& best = this->best();
+  const double needed = best.tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
+  const double possible = best.tally.saved(costs_);
   if (possible <= needed && current <= kWorthwhile / 2) {
     choice_.reads = Choice::kNever;
   } else if (possible > current + kMargin) {
-    choice_ = best->miniature.choice();
+    choice_ = best.miniature.choice();
   }
   if (choice_.reads != Choice::kNever) curve_.follow(choice_);
+}
+
+// The first one of those that save most.
+const Chooser::Alternative& Chooser::best() const {
+  return *std::max_element(alternatives_.begin(), alternatives_.end(),
+                           [this](const Alternative& one, const Alternative& other) {
+                             return one.tally.saved(costs_) < other.tally.saved(costs_);
+                           });
+}
+
+double Chooser::fills_per_read() const {
+  for (const Alternative& each : alternatives_)
+    if (each.miniature.choice() == choice_) return each.tally.fills_per_read();
+  return best().tally.fills_per_read();
 }
 
 std::vector<Chooser::Estimate> Chooser::estimates() const {

@@ -63,6 +63,8 @@ class Chooser {
     double saved;  // share of the reads that copies answer, less the costs; may be negative
   };
   std::vector<Estimate> estimates() const;  // one per alternative
+  // Of the current choice; of the best alternative if nothing is copied.
+  double fills_per_read() const;
   // For the latest choice that copied anything. Empty at first, and for some time after a change.
   std::vector<CopyCurve::Point> curve() const { return curve_.points(costs_); }
 
@@ -73,6 +75,7 @@ class Chooser {
   };
 
   void decide();
+  const Alternative& best() const;
 
   const ChooserOptions options_;
   const std::uint64_t sample_mask_;

@@ -12,11 +12,21 @@ namespace heatsink::admit {
 struct Costs {
   double fill = 1;  // beyond the read that the fill answers
   double end = 0;   // of telling the proxy that a copy has changed
+  // Fills that are sent together share the wake-up of the server: those of so many reads, at most
+  // kTogetherMax.
+  double wake_up = 0;
+  double reads_together = 1;
+  static constexpr double kTogetherMax = 32;
   // A copy that a write ends after fewer reads was not worth its fill: its key has to earn the next
   // copy. 1 .. kReadsToPayMax.
   std::uint32_t reads_to_pay = 1;
 
   static constexpr std::uint32_t kReadsToPayMax = 32;
+
+  // `fill` with its part of the wake-up, where this part of the reads needs a fill.
+  double of_fill(double fills_per_read) const {
+    return fill + wake_up / std::clamp(fills_per_read * reads_together, 1.0, kTogetherMax);
+  }
 };
 
 // The reads that a copy has to answer to be worth its fill and its end.

@@ -14,6 +14,14 @@ TEST(CostsTest, TheReadsToPayAreAWholeNumberWithinBounds) {
   EXPECT_EQ(reads_to_pay(1e300, 1e300), Costs::kReadsToPayMax);
 }
 
+TEST(CostsTest, FillsOfManyReadsShareAWakeUp) {
+  const Costs costs{.fill = 2, .wake_up = 16, .reads_together = 100};
+  EXPECT_DOUBLE_EQ(costs.of_fill(0), 18);
+  EXPECT_DOUBLE_EQ(costs.of_fill(0.001), 18) << "a fill comes alone at most";
+  EXPECT_DOUBLE_EQ(costs.of_fill(0.04), 6);
+  EXPECT_DOUBLE_EQ(costs.of_fill(0.9), 2.5) << "32 at once at most";
+}
+
 TEST(CostsTest, HeldCopiesOfAKeyWithoutWritesAnswerItsReads) {
   EXPECT_EQ(saved_when_held(100, 0, {.fill = 5, .end = 8}), 1);
 }

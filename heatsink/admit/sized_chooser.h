@@ -46,7 +46,9 @@ class SizedChooser {
   const Choice& choice() const { return chooser_->choice(); }
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
   std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
+  double fills_per_read() const { return chooser_->fills_per_read(); }
   std::size_t copies() const { return chooser_->copies(); }  // that are played
+  std::uint64_t keys_per_sample() const { return chooser_->sample_mask() + 1; }
 
  private:
   void make(std::size_t copies, const Choice& first, bool is_guess);

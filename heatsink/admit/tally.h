@@ -18,9 +18,11 @@ struct Tally {
     fills = fills * kept + static_cast<double>(more.fills);
     ended = ended * kept + static_cast<double>(more.ended);
   }
+  double fills_per_read() const { return reads > 0 ? fills / reads : 0; }
   // Reads that copies answer less what they cost, as a share of the reads. May be negative.
   double saved(const Costs& costs) const {
-    return reads > 0 ? (hits - costs.fill * fills - costs.end * ended) / reads : 0;
+    if (reads <= 0) return 0;
+    return (hits - costs.of_fill(fills_per_read()) * fills - costs.end * ended) / reads;
   }
 };
 

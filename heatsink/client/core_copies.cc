@@ -21,7 +21,7 @@ constexpr double kUsefulMargin = 1.25;
 // figures of bench/fill_cost.py (a GET alone 41 us, a push alone 18 us):
 constexpr admit::Costs kNoServer{.fill = 0, .end = 0};
 constexpr admit::Costs kServer{.fill = 1, .end = 0.45};
-constexpr Nanos kLoneGet = std::chrono::microseconds(41);
+constexpr Nanos kLoneGet = std::chrono::microseconds(14);
 
 double in_seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 

@@ -20,6 +20,7 @@ class CopyChooser {
   struct Options {
     std::size_t copies_max = 65'536;        // cache.maximum-size
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
+    std::int64_t workers = 1;               // each gathers fills of its own
   };
   // Both outlive it.
   CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
@@ -30,7 +31,7 @@ class CopyChooser {
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
   // Call it about once per second: follows what the table has room for, and what fills cost.
-  void tick();
+  void tick(TimePoint now);
 
   // Whether copies of a hot key that are filled again after each write are worth it. `is_held`:
   // they are now; then it takes more to end that.
@@ -40,16 +41,20 @@ class CopyChooser {
   const admit::Choice& choice() const { return chooser_.choice(); }
   std::vector<admit::Chooser::Estimate> estimates() const { return chooser_.estimates(); }
   std::vector<admit::CopyCurve::Point> curve() const { return chooser_.curve(); }
-  admit::Costs costs() const { return costs_.costs(); }
+  admit::Costs costs() const;  // of the choice, with their part of the wake-ups
   Nanos spared_cpu() const { return costs_.spared_cpu(); }  // see ServerCosts
   std::size_t copies() const { return chooser_.copies(); }  // that fit
 
  private:
   admit::SizedChooser::Held held() const;
+  void follow_costs();
 
+  const Options options_;
   cache::HotTable& table_;
   ServerCosts costs_;
   admit::SizedChooser chooser_;
+  double reads_ = 0;  // since ticked_at_, by the sample
+  TimePoint ticked_at_{};
 };
 
 }  // namespace heatsink::copies

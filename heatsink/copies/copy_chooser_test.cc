@@ -103,11 +103,32 @@ TEST_F(CopyChooserTest, AHotKeyIsHeldIfItsCopiesPayAcrossItsWrites) {
 
 TEST_F(CopyChooserTest, AHeldKeyStaysHeldNearTheLimit) {
   chooser_.saw(kPipelined);
-  const admit::Costs costs = chooser_.costs();
+  ServerCosts server;
+  server.saw(kPipelined);
+  const admit::Costs costs = server.held_costs();
   const auto writes = static_cast<std::uint64_t>(850'000 / (1 + costs.fill + costs.end));
   const detect::KeyCount near = counted(1'000'000 - writes, writes);
   EXPECT_FALSE(chooser_.is_worth_holding(near, false));
   EXPECT_TRUE(chooser_.is_worth_holding(near, true));
+}
+
+// 20 000 reads per second are 1000 in the time for which fills are gathered.
+TEST_F(CopyChooserTest, TheMoreReadsTheMoreFillsShareAWakeUp) {
+  std::uint64_t read_so_far = 0;
+  const auto play_a_second = [&](std::uint64_t reads, int second) {
+    for (std::uint64_t i = 0; i < reads; ++i) {
+      read(read_so_far++ / 40);  // each key 40 times, and never again
+      if (i % 5000 == 0) tell_keeper();
+    }
+    tell_keeper();
+    chooser_.tick(at(std::chrono::seconds(second)));
+  };
+  chooser_.saw(kPipelined);
+  for (int second = 1; second <= 3; ++second) play_a_second(200, second);
+  const double few = chooser_.costs().fill;
+  for (int second = 4; second <= 6; ++second) play_a_second(20'000, second);
+  const double many = chooser_.costs().fill;
+  EXPECT_GT(few, 3 * many);
 }
 
 TEST_F(CopyChooserTest, TheSampleIsBoundedBetweenTwoCalls) {

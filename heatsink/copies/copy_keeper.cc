@@ -96,7 +96,8 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
   if (shared.admission)
     chooser_.emplace(
         CopyChooser::Options{.copies_max = static_cast<std::size_t>(shared.options.maximum_size),
-                             .life = shared.options.expire_after_write},
+                             .life = shared.options.expire_after_write,
+                             .workers = shared.options.workers},
         *shared.admission, shared.table);
 }
 
@@ -107,7 +108,6 @@ void CopyKeeper::begin() {
     // At the end of a turn, so that all its barriers share one command and its output one write.
     filler_.send_barriers(loop_.clock());
     search();
-    count_fill_write();
     tracker_connection_.flush();
     reader_connection_.flush();
     watch_suspects();
@@ -180,17 +180,11 @@ void CopyKeeper::play(WorkerSample sample) {
   });
 }
 
-// All fills of a turn are sent together.
-void CopyKeeper::count_fill_write() {
-  const std::uint64_t fills = counters_.read(Count::kFills);
-  if (std::exchange(fills_sent_, fills) != fills && chooser_) chooser_->saw({.fill_writes = 1});
-}
-
 // Once per kRestPeriod. Drops also copies that nobody has read for twice the time that a copy
 // lives.
 void CopyKeeper::tend_earned_copies() {
   if (!chooser_) return;
-  chooser_->tick();
+  chooser_->tick(loop_.clock());
   savings_.tick(loop_.clock());
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
                               kSweptPerPeriod);

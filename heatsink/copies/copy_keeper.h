@@ -92,7 +92,6 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
-  void count_fill_write();
   void tend_earned_copies();
   std::optional<report::CopiesReport> report_on_copies() const;
   std::vector<report::CopiesReport::Copy> best_copies() const;
@@ -169,7 +168,6 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
-  std::uint64_t fills_sent_ = 0;
   std::uint64_t left_early_ = 0;        // HotTable::left_early(), as counted so far
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   admit::CopySavings savings_;          // empty without a chooser

@@ -140,7 +140,8 @@ FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const Wan
   if (join == FillWaiters::JoinResult::kAskKeeper) {
     if (!plain) fill_benefit_.filled(key.hash);
     if (key.is_earned) admission_->admitted(key.hash);
-    (session == FillWaiters::kNoSession ? fills_.gathered_fills : fills_.awaited_fills) += 1;
+    if (!key.is_held)
+      (session == FillWaiters::kNoSession ? fills_.gathered_fills : fills_.awaited_fills) += 1;
     source_.request_fill({worker_, key.hash, std::string(key.key), key.db, fence, which,
                           cache::StoredRead(read), key.consistency, key.is_earned});
   }

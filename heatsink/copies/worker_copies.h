@@ -53,7 +53,8 @@ struct WantedKey {
         db(entry.db()),
         consistency(entry.consistency()),
         shown(entry.shown()),
-        uncacheable(entry.uncacheable()) {}
+        uncacheable(entry.uncacheable()),
+        is_held(entry.stays()) {}
   // A key that has earned a copy at `now`. While it was not in the hot table, what clients were
   // shown of it raised no fence: its readers join no fill that was requested earlier.
   WantedKey(KeyHash its_hash, NameHash its_name, std::string_view its_key, std::uint32_t its_db,
@@ -74,6 +75,7 @@ struct WantedKey {
   TimePoint shown{};  // see cache::Entry::shown()
   cache::Uncacheable uncacheable = cache::Uncacheable::kNo;
   bool is_earned = false;  // it is not in the hot table yet
+  bool is_held = false;    // its copies are filled again after each write
 };
 
 // What a worker hands to the keeper for the choice of what gets a copy.

@@ -71,7 +71,7 @@ void ProxyOptions::describe(OptionSet& set) {
        bytes(kibibytes(64)), bytes(Bytes{16ULL << 30})});
   set.add({"proxy.maximum-memory", &maximum_memory,
            "Bytes of requests and replies buffered for all clients. 0: a share of the memory. "
-           "Above half of the limit, each client may buffer 256 KiB. Above the limit, the proxy "
+           "Above half of the limit, each client may buffer 128 KiB. Above the limit, the proxy "
            "closes the client that buffers most. With 0, the limit is half of the memory of the "
            "machine or control group, or a quarter of `ulimit -v` if that is less; at least 16 "
            "MiB, and 1 GiB if nothing is known.",

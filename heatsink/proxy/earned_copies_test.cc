@@ -192,6 +192,22 @@ TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
   EXPECT_THAT(keeper.fills, IsEmpty());
 }
 
+// They are filled whatever fills cost, and come alone.
+TEST_F(EarnedCopiesTest, FillsOfHeldKeysDoNotCountTowardWhatOthersCost) {
+  begin();
+  for (const char* key : {"a", "b"})
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), shared->consistency_of(key)));
+  heat("hot");
+  for (const char* key : {"a", "hot"}) EXPECT_EQ(get(key), Outcome::kWaits);
+  EXPECT_EQ(get_in_pipeline("b"), Outcome::kPass);
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, SizeIs(3));
+  copies->saw(hash("a"), false);  // work is told with the next sample
+  const copies::ServerWork work = copies->take_sample().work;
+  EXPECT_EQ(work.awaited_fills, 1U);
+  EXPECT_EQ(work.gathered_fills, 1U);
+}
+
 // Each way of serving a hit counts it for the list of the copies that save most.
 TEST_F(EarnedCopiesTest, HitsAreSampledForTheKeeper) {
   begin();

@@ -15,8 +15,10 @@ namespace heatsink::proxy {
 class MemoryBudget {
  public:
   static constexpr std::uint64_t kStepBytes = 64 * 1024;
-  // A client that is held back may have this many bytes waiting.
-  static constexpr std::uint64_t kFairBytes = 256 * 1024;
+  // A client that is held back may have this many bytes waiting. Its buffer takes up to twice that,
+  // and what came before the budget was tight stays: so the second half of a budget of 32 MiB is
+  // enough for 64 such clients.
+  static constexpr std::uint64_t kFairBytes = 128 * 1024;
 
   explicit MemoryBudget(Bytes max) : max_(static_cast<std::int64_t>(max.count)) {}
 

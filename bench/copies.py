@@ -5,14 +5,15 @@ copies switched off, and without heatsink.
 
     bench/copies.py [--traces ../shared/traces] [--rounds 3] [--only NAME] [--writes 0 0.1]
 
-A client plays one workload, first 20 requests at once and 20 000/s, then one at a time and 4000/s,
-for --seconds each. In each round the same requests go to the server directly, through a proxy
-without copies (cache.enabled false), and through one at its defaults. Each proxy has just started,
-so its learning counts. The server has a core of its own; all else shares the others. Figures are
-medians of the rounds.
+Three servers of the same keys: one without a proxy (direct), one behind a proxy without copies
+(cache.enabled false), one behind a proxy at its defaults. Three clients play the same workload at
+the same time, so what else the machine does concerns all three. They play it with 20 requests at
+once and 20 000/s, then with one at a time and 2000/s, for --seconds each. In each round the
+servers change their places, and each proxy has just started, so its learning counts. The servers
+share a core of their own. Figures are medians of the rounds.
 
-direct    CPU time of the server, without a proxy
-no copies CPU time of the server, behind a proxy without copies, in percent of direct
+direct    CPU time of the server without a proxy
+no copies CPU time of the server behind a proxy without copies, in percent of direct
 cpu       CPU time of the server, with copies, in percent of that behind a proxy without copies
 commands  commands that the server ran, heatsink's own included, in percent of direct
 hits      reads that copies answered, in percent of all requests
@@ -25,6 +26,7 @@ Exit code: 0 no row misses its goal, 1 some do, 2 the bench could not run.
 import argparse
 import array
 import dataclasses
+import multiprocessing
 import os
 import pathlib
 import socket
@@ -39,7 +41,7 @@ import processes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORKLOADS = ("scarab-recs", "orm-busy", "web07", "corda", "zipf 0.9", "zipf 1.1")
-PACES = ((20, 20_000), (1, 4_000))  # requests at once, requests per second
+PACES = ((20, 20_000), (1, 2_000))  # requests at once, requests per second
 WRITE_BIT = 1 << 31
 VALUE = b"v" * 100
 REPLY_BYTES = {"GET": len(VALUE) + 8, "SET": 5}  # $100\r\n...\r\n, +OK\r\n
@@ -143,6 +145,23 @@ def play(port, batches, interval_s):
         connection.close()
 
 
+def play_at_once(ports, batches, interval_s):
+    """One client per port."""
+    fork = multiprocessing.get_context("fork")
+    clients = [fork.Process(target=play, args=(port, batches, interval_s)) for port in ports]
+    try:
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+    finally:
+        for client in clients:
+            if client.is_alive():
+                client.terminate()
+    if any(client.exitcode != 0 for client in clients):
+        raise processes.BenchError("a client failed: see above")
+
+
 def hits_of(admin_port):
     with urllib.request.urlopen(f"http://127.0.0.1:{admin_port}/metrics", timeout=5) as page:
         text = page.read()
@@ -167,78 +186,103 @@ class Round:
     copies: Played
 
 
-class Bench:
-    """A server, and plays of the same batches directly and through a proxy."""
+class Server:
+    """A redis-server."""
 
-    def __init__(self, options, folder):
-        self._options, self._folder = options, folder
-        self._port = processes.free_port()
-        self._server = processes.Process(
-            "redis-server", ["redis-server", "--port", self._port, "--save", ""], folder
+    def __init__(self, name, folder):
+        self.port = processes.free_port()
+        self._process = processes.Process(
+            name, ["redis-server", "--port", self.port, "--save", ""], folder
         )
 
-    def begin(self):
-        self._server.wait_until_serving(self._port)
-        cores = sorted(os.sched_getaffinity(0))
-        if len(cores) > 1:
-            self._server.pin(cores[:1])
-            os.sched_setaffinity(0, cores[1:])  # and that of the proxies to come
+    def begin(self, cores):
+        self._process.wait_until_serving(self.port)
+        self._process.pin(cores)
 
     def stop(self):
-        self._server.stop()
+        self._process.stop()
+
+    def work(self):
+        """CPU time in seconds, and commands, so far."""
+        control = Connection(self.port)
+        commands = sum(control.info(b"commandstats").values())
+        control.close()
+        return self._process.cpu_seconds(), commands
+
+
+class Proxy:
+    """A heatsink in front of a Server."""
+
+    def __init__(self, name, program, server, options, folder):
+        self.port, self._admin = processes.free_port(), processes.free_port()
+        self._process = processes.Process(
+            name,
+            [program, "proxy", "--listen", f"127.0.0.1:{self.port}",
+             "--upstream", f"127.0.0.1:{server.port}", "--admin", f"127.0.0.1:{self._admin}",
+             *options],
+            folder,
+        )  # fmt: skip
+
+    def begin(self):
+        for port in (self.port, self._admin):
+            self._process.wait_until_serving(port)
+
+    def cpu_seconds(self):
+        return self._process.cpu_seconds()
+
+    def hits(self):
+        return hits_of(self._admin)
+
+    def stop(self):
+        self._process.stop()
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self._options, self._folder = options, folder
+        self._servers = [Server(f"server{number}", folder) for number in range(3)]
+
+    def begin(self):
+        cores = sorted(os.sched_getaffinity(0))
+        for server in self._servers:
+            server.begin(cores[:1])
+        if len(cores) > 1:
+            os.sched_setaffinity(0, cores[1:])  # and those of the proxies and clients to come
+
+    def stop(self):
+        for server in self._servers:
+            server.stop()
 
     def rounds(self, numbers, at_once, rate):
-        fill(self._port, numbers)
+        for server in self._servers:
+            fill(server.port, numbers)
         batches, interval_s = batches_of(numbers, at_once), at_once / rate
-        plays = {
-            "direct": self._direct,
-            "no_copies": self._without_copies,
-            "copies": self._with_copies,
-        }
-        out = []
-        for number in range(self._options.rounds):
-            first = number % len(plays)
-            order = [*plays, *plays][first : first + len(plays)]
-            out.append(Round(**{name: plays[name](batches, interval_s) for name in order}))
-        return out
+        for _ in range(self._options.rounds):
+            yield self._round(batches, interval_s)
+            self._servers.append(self._servers.pop(0))
 
-    def _commands(self):
-        control = Connection(self._port)
-        calls = sum(control.info(b"commandstats").values())
-        control.close()
-        return calls
-
-    def _play(self, port, batches, interval_s):
-        cpu_s, commands = self._server.cpu_seconds(), self._commands()
-        play(port, batches, interval_s)
-        return Played(self._server.cpu_seconds() - cpu_s, self._commands() - commands)
-
-    def _direct(self, batches, interval_s):
-        return self._play(self._port, batches, interval_s)
-
-    def _without_copies(self, batches, interval_s):
-        return self._through_heatsink(batches, interval_s, ["--set=cache.enabled=false"])
-
-    def _with_copies(self, batches, interval_s):
-        return self._through_heatsink(batches, interval_s, self._options.set)
-
-    def _through_heatsink(self, batches, interval_s, options):
-        port, admin = processes.free_port(), processes.free_port()
-        proxy = processes.Process(
-            "heatsink",
-            [self._options.heatsink.resolve(), "proxy", "--listen", f"127.0.0.1:{port}",
-             "--upstream", f"127.0.0.1:{self._port}", "--admin", f"127.0.0.1:{admin}", *options],
-            self._folder,
-        )  # fmt: skip
+    def _round(self, batches, interval_s):
+        program = self._options.heatsink.resolve()
+        without = Proxy("without", program, self._servers[1], ["--set=cache.enabled=false"],
+                        self._folder)  # fmt: skip
+        copies = Proxy("copies", program, self._servers[2], self._options.set, self._folder)
         try:
-            proxy.wait_until_serving(port)
-            proxy.wait_until_serving(admin)
-            played = self._play(port, batches, interval_s)
-            return dataclasses.replace(
-                played, own_cpu_s=proxy.cpu_seconds(), hits=hits_of(admin)
+            without.begin()
+            copies.begin()
+            before = [server.work() for server in self._servers]
+            play_at_once([self._servers[0].port, without.port, copies.port], batches, interval_s)
+            done = [server.work() for server in self._servers]
+            played = [
+                Played(cpu_s - cpu_before, commands - commands_before)
+                for (cpu_s, commands), (cpu_before, commands_before) in zip(done, before)
+            ]
+            played[2] = dataclasses.replace(
+                played[2], own_cpu_s=copies.cpu_seconds(), hits=copies.hits()
             )
+            return Round(*played)
         finally:
-            proxy.stop()
+            without.stop()
+            copies.stop()
 
 
 def row_of(name, requests, rounds, tolerance):
@@ -300,7 +344,7 @@ def run(options, bench):
                 if numbers is None:
                     print(f"{name}  skipped: there is no such trace in {options.traces}")
                     continue
-                rounds = bench.rounds(numbers, at_once, rate)
+                rounds = list(bench.rounds(numbers, at_once, rate))
                 row, is_met = row_of(name, len(numbers), rounds, options.tolerance)
                 print(row, flush=True)
                 reached = reached and is_met

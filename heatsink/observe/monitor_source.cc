@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_map.hpp>
-#include <cmath>
-#include <limits>
-#include <set>
 #include <utility>
 
 #include "heatsink/detect/detect.h"
+#include "heatsink/observe/monitor_rates.h"
 #include "heatsink/observe/seconds.h"
 #include "heatsink/observe/server_info.h"
 #include "heatsink/report/report.h"
@@ -223,67 +220,18 @@ SourceFacts MonitorSource::facts() const {
   return out;
 }
 
-std::vector<KeyRow> MonitorSource::rows(const std::vector<detect::Summary>& summaries,
-                                        double watched) const {
-  using Counts = boost::unordered_flat_map<std::uint64_t, std::pair<double, double>>;
-  std::vector<Counts> counts(windows_.size());
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    for (const detect::KeyCount& key : summaries[i].keys)
-      counts[i][key.hash.value] = {static_cast<double>(key.low), static_cast<double>(key.high)};
-  }
-  std::vector<KeyRow> out;
-  detect::Summary all = detect::merge(summaries, kRowsMax);
-  for (detect::KeyCount& key : all.keys) {
-    std::vector<WindowCount> seen, of_all;
-    for (std::size_t i = 0; i < windows_.size(); ++i) {
-      const auto at = counts[i].find(key.hash.value);
-      const auto absent = std::pair{0.0, static_cast<double>(summaries[i].absent_max)};
-      const auto [low, high] = at != counts[i].end() ? at->second : absent;
-      seen.push_back({windows_[i].seconds, low, high});
-      of_all.push_back({static_cast<double>(summaries[i].requests), low, high});
-    }
-    KeyRow row;
-    row.count = std::move(key);
-    row.rate = rate_bounds(seen, watched);
-    // The same ratio, with all accesses in place of seconds: if all keys slow down together, the
-    // share stays the same.
-    const RateBounds share = rate_bounds(of_all, std::numeric_limits<double>::infinity());
-    row.share = share.rate;
-    row.share_low = share.low;
-    out.push_back(std::move(row));
-  }
-  return out;
-}
-
-// Assumes one key that, in each window, had as many accesses as any unlisted key may have there.
-std::optional<double> MonitorSource::absent_max(const std::vector<detect::Summary>& summaries,
-                                                double watched, const report::Report& told) const {
-  if (windows_.empty()) return std::nullopt;
-  std::set<std::uint64_t> listed;
-  for (const report::KeyReport& row : told.keys) listed.insert(row.verdict.count.hash.value);
-  std::vector<WindowCount> counts;
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    std::uint64_t most = summaries[i].absent_max;
-    for (const detect::KeyCount& key : summaries[i].keys) {
-      if (!listed.contains(key.hash.value)) most = std::max(most, key.high);
-    }
-    counts.push_back({windows_[i].seconds, 0, static_cast<double>(most)});
-  }
-  const double high = rate_bounds(counts, watched).high;
-  return std::isfinite(high) ? std::optional(high) : std::nullopt;
-}
-
 Observation MonitorSource::observe(TimePoint now) {
   Observation out;
   out.facts = facts();
   out.state = state_;
   out.note = note_;
   out.trouble = pipeline_.trouble();
-  std::vector<detect::Summary> summaries;
+  MonitorWindows windows;
   double seconds = 0;
   Totals totals;
   for (const Window& window : windows_) {
-    summaries.push_back(window.summary);
+    windows.counts.push_back(window.summary);
+    windows.seconds.push_back(window.seconds);
     seconds += window.seconds;
     totals.requests_rate += static_cast<double>(window.summary.requests);
     totals.writes_rate += static_cast<double>(window.summary.writes);
@@ -294,12 +242,14 @@ Observation MonitorSource::observe(TimePoint now) {
     totals.writes_rate /= seconds;
     totals.reads_rate = totals.requests_rate - totals.writes_rate;
   }
-  out.report = make_report(rows(summaries, seconds_of(watched)), totals, options_.server,
-                           std::max<Nanos>(watched, Millis(1)),
-                           started_at_ ? now - *started_at_ : Nanos(0), now);
+  windows.watched_seconds = seconds_of(watched);
+  out.report =
+      make_report(key_rows(windows), totals, options_.server, std::max<Nanos>(watched, Millis(1)),
+                  started_at_ ? now - *started_at_ : Nanos(0), now);
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = pipeline_.is_up();
-  out.report.absent_max = absent_max(summaries, seconds_of(watched), out.report);
+  out.report.absent_max = absent_rate(windows, out.report.keys);
+  out.report.templates = template_rates(windows);
   return out;
 }
 

@@ -60,9 +60,6 @@ class MonitorSource final : public Source {
   void on_failure(const Error& why, TimePoint now);
   void stop(std::string why, SourceState state);
   SourceFacts facts() const;
-  std::vector<KeyRow> rows(const std::vector<detect::Summary>& summaries, double watched) const;
-  std::optional<double> absent_max(const std::vector<detect::Summary>& summaries, double watched,
-                                   const report::Report& told) const;
 
   MonitorSourceOptions options_;
   CommandPipeline pipeline_;

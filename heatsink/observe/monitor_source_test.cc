@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heatsink/observe/scripted_server_for_test.h"
 
 namespace heatsink::observe {
@@ -92,6 +94,19 @@ TEST_F(MonitorSourceTest, NamesTheHotKeyWithBoundsThatContainItsRate) {
   ASSERT_TRUE(seen.report.absent_max);
   EXPECT_GT(*seen.report.absent_max, 1);
   EXPECT_LT(*seen.report.absent_max, hot.rate_low / 5);
+}
+
+// A thousand keys that were seen once each are one template.
+TEST_F(MonitorSourceTest, CountsTheTemplatesOfKeysThatAreNotListed) {
+  run_for(seconds(4));
+  const Observation seen = source_.observe(server_.now());
+  ASSERT_TRUE(seen.report.templates.has_value());
+  const auto& list = seen.report.templates->list;
+  const auto cold = std::ranges::find(list, "k*", &report::TemplateReport::name);
+  ASSERT_NE(cold, list.end());
+  EXPECT_NEAR(cold->rate, 5000, 500);
+  EXPECT_NEAR(cold->writes_rate, 5000, 500);
+  EXPECT_LT(seen.report.templates->rest_low, 1);
 }
 
 TEST_F(MonitorSourceTest, ListensATenthOfTheTimeAtMostAndTellsItsPrice) {

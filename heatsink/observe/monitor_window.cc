@@ -28,6 +28,7 @@ bool runs_script(std::string_view name) {
 detect::RecorderOptions window_options(const MonitorNames& names, std::uint64_t seed) {
   detect::RecorderOptions options;
   options.memory_bytes = MonitorWindow::kRecorderBytes;
+  options.template_bytes = MonitorWindow::kTemplateBytes;
   options.lossless_per_second = UINT64_MAX / 2;  // the recorder's time stands still here
   options.seed = seed;
   options.names = &names;

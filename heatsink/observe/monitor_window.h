@@ -39,6 +39,7 @@ class MonitorNames final : public detect::TallyNames {
 class MonitorWindow {
  public:
   static constexpr std::size_t kRecorderBytes = 1'000'000;  // about 4000 keys
+  static constexpr std::size_t kTemplateBytes = 100'000;    // about 400 templates
   static constexpr std::size_t kKeysMax = 500;              // kept per window
 
   MonitorWindow(const resp::CommandTable& commands, MonitorNames& names, OwnTraffic& own,

@@ -37,6 +37,16 @@ TEST_F(MonitorWindowTest, CountsReadsAndWritesByDatabase) {
   EXPECT_EQ(window_.summarize().requests, 9u);
 }
 
+TEST_F(MonitorWindowTest, CountsTheTemplatesOfKeysThatItDoesNotKeep) {
+  for (int i = 0; i < 2000; ++i) take("\"get\" \"user:" + std::to_string(i) + "\"");
+  const detect::Summary seen = window_.summarize();
+  EXPECT_EQ(seen.keys.size(), MonitorWindow::kKeysMax);
+  ASSERT_TRUE(seen.templates.has_value());
+  ASSERT_EQ(seen.templates->list.size(), 1U);
+  EXPECT_EQ(seen.templates->list[0].key, "user:*");
+  EXPECT_EQ(seen.templates->list[0].reads, 2000U);
+}
+
 TEST_F(MonitorWindowTest, KnowsTheKeysOfEveryCommand) {
   take(R"("mget" "a" "b")");
   take(R"("set" "a" "v")");

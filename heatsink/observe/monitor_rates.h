@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Estimates rates of keys and of templates from the windows of MONITOR.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "heatsink/detect/detect.h"
+#include "heatsink/observe/rows.h"
+#include "heatsink/report/template_report.h"
+
+namespace heatsink::observe {
+
+// The windows of which the rates are estimated: for each its counts, and its length in seconds.
+// `watched_seconds`: from the start of the first to the end of the last; see rate_bounds().
+struct MonitorWindows {
+  std::vector<detect::Summary> counts;
+  std::vector<double> seconds;
+  double watched_seconds = 0;
+};
+
+// At most kRowsMax. O(windows * keys).
+std::vector<KeyRow> key_rows(const MonitorWindows& windows);
+
+// Nothing without windows, or if they do not count templates. Of reads and writes only those that
+// were counted. O(windows * templates).
+std::optional<report::TemplatesReport> template_rates(const MonitorWindows& windows);
+
+// The bound for a key that is not among `rows`: assumes one key that, in each window, had as many
+// accesses as any other key may have there. Nothing: no bound is known.
+std::optional<double> absent_rate(const MonitorWindows& windows,
+                                  std::span<const report::KeyReport> rows);
+
+}  // namespace heatsink::observe

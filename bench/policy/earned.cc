@@ -6,7 +6,10 @@
 namespace heatsink::bench {
 
 EarnedPolicy::EarnedPolicy(std::size_t keys, std::size_t copies, double fill_cost)
-    : chooser_({.copies = copies, .costs = {.fill = fill_cost}, .life = std::chrono::hours(1)}),
+    : reads_to_pay_(admit::reads_to_pay(fill_cost, 0)),
+      chooser_({.copies = copies,
+                .costs = {.fill = fill_cost, .reads_to_pay = reads_to_pay_},
+                .life = std::chrono::hours(1)}),
       sightings_(copies * admit::Choice::kHistoryMax),
       counter_(sightings_),
       links_(keys),
@@ -21,7 +24,7 @@ Outcome EarnedPolicy::read(KeyHash key_hash) {
   if (entry.is_held) {
     entry.is_visited = true;
     const bool hit = entry.is_filled;
-    entry.has_served = hit;
+    entry.served = hit ? entry.served + 1 : 0;
     entry.is_filled = true;
     return {.hit = hit, .filled = !hit};
   }
@@ -48,7 +51,7 @@ void EarnedPolicy::write(KeyHash key_hash) {
   if (!entry.is_filled) return;
   ++invalidated_;
   entry.is_filled = false;
-  if (!entry.has_served) drop(key);
+  if (entry.served < reads_to_pay_) drop(key);
 }
 
 void EarnedPolicy::evict() {

@@ -27,7 +27,7 @@ class EarnedPolicy final : public CopyPolicy {
   struct Entry {
     bool is_held = false;
     bool is_filled = false;
-    bool has_served = false;  // since its last fill
+    std::uint32_t served = 0;  // reads since its last fill
     bool is_visited = false;
   };
 
@@ -35,6 +35,7 @@ class EarnedPolicy final : public CopyPolicy {
   void evict();
   void drop(std::uint32_t key);
 
+  const std::uint32_t reads_to_pay_;  // see admit::Costs
   admit::Chooser chooser_;
   admit::Sightings sightings_;
   admit::SightingCounter counter_;

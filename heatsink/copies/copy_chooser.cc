@@ -46,15 +46,14 @@ void CopyChooser::saw(const ServerWork& work) {
 
 void CopyChooser::follow_costs() {
   admit::Costs costs = costs_.costs();
-  costs.reads_to_pay = this->costs().reads_to_pay;
+  costs.reads_to_pay = admit::reads_to_pay(costs.of_fill(chooser_.fills_per_read()), costs.end);
   chooser_.set_costs(costs);
   table_.set_reads_to_pay(costs.reads_to_pay);
 }
 
 admit::Costs CopyChooser::costs() const {
   const admit::Costs costs = costs_.costs();
-  const double fill = costs.of_fill(chooser_.fills_per_read());
-  return {.fill = fill, .end = costs.end, .reads_to_pay = admit::reads_to_pay(fill, costs.end)};
+  return {.fill = costs.of_fill(chooser_.fills_per_read()), .end = costs.end};
 }
 
 bool CopyChooser::is_worth_holding(const detect::KeyCount& count, bool is_held) const {

@@ -41,7 +41,8 @@ class CopyChooser {
   const admit::Choice& choice() const { return chooser_.choice(); }
   std::vector<admit::Chooser::Estimate> estimates() const { return chooser_.estimates(); }
   std::vector<admit::CopyCurve::Point> curve() const { return chooser_.curve(); }
-  admit::Costs costs() const;  // of the choice, with their part of the wake-ups
+  // Of the choice: a fill has its part of the wake-ups (reads_to_pay is not set).
+  admit::Costs costs() const;
   Nanos spared_cpu() const { return costs_.spared_cpu(); }  // see ServerCosts
   std::size_t copies() const { return chooser_.copies(); }  // that fit
 

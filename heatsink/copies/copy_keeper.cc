@@ -399,14 +399,16 @@ bool CopyKeeper::is_worth_holding(const detect::KeyCount& count) const {
   if (!chooser_) return true;
   const cache::Entry* const entry = shared_.table.entry(count.hash);
   if (chooser_->is_worth_holding(count, entry != nullptr && entry->stays())) return true;
-  const std::size_t rule = shared_.rule_of(count.key, !count.key_truncated);
-  return shared_.copies_for[rule] != policy::CopiesFor::kWhatPays;
+  return copies_for(count) != policy::CopiesFor::kWhatPays;
+}
+
+policy::CopiesFor CopyKeeper::copies_for(const detect::KeyCount& count) const {
+  return shared_.copies_for[shared_.rule_of(count.key, !count.key_truncated)];
 }
 
 // A key that is no longer hot may still be worth its copy: then it stays until it is evicted.
 void CopyKeeper::cool_down(const detect::KeyCount& count) {
-  const std::size_t rule = shared_.rule_of(count.key, !count.key_truncated);
-  if (shared_.copies_for[rule] == policy::CopiesFor::kWhatPays) {
+  if (copies_for(count) == policy::CopiesFor::kWhatPays) {
     shared_.table.release(count.hash);
   } else {
     shared_.table.demote(count.hash);

@@ -107,6 +107,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
+  policy::CopiesFor copies_for(const detect::KeyCount& count) const;
   bool is_worth_holding(const detect::KeyCount& count) const;
   void cool_down(const detect::KeyCount& count);
   void promote(const detect::Verdict& verdict);

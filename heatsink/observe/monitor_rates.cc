@@ -87,13 +87,10 @@ RateBounds rest_of(const MonitorWindows& windows, const Estimator& templates,
   return rate_bounds(rest, windows.watched_seconds);
 }
 
-}  // namespace
-
-std::vector<KeyRow> key_rows(const MonitorWindows& windows) {
+std::vector<KeyRow> key_rows(const MonitorWindows& windows, std::vector<detect::KeyCount> keys) {
   const Estimator estimator(windows, keys_of);
   std::vector<KeyRow> out;
-  detect::Summary all = detect::merge(windows.counts, kRowsMax);
-  for (detect::KeyCount& key : all.keys) {
+  for (detect::KeyCount& key : keys) {
     const Estimate seen = estimator.estimate(key.hash);
     KeyRow row;
     row.count = std::move(key);
@@ -105,12 +102,11 @@ std::vector<KeyRow> key_rows(const MonitorWindows& windows) {
   return out;
 }
 
-std::optional<report::TemplatesReport> template_rates(const MonitorWindows& windows) {
-  const detect::Summary all = detect::merge(windows.counts, kRowsMax);
-  if (!all.templates) return std::nullopt;
+report::TemplatesReport template_rates(const MonitorWindows& windows,
+                                       const std::vector<detect::KeyCount>& templates) {
   const Estimator estimator(windows, templates_of);
   report::TemplatesReport out;
-  for (const detect::KeyCount& each : all.templates->list) {
+  for (const detect::KeyCount& each : templates) {
     const Estimate seen = estimator.estimate(each.hash);
     const auto counted = static_cast<double>(std::max<std::uint64_t>(each.reads + each.writes, 1));
     report::TemplateReport& row = out.list.emplace_back();
@@ -125,9 +121,18 @@ std::optional<report::TemplatesReport> template_rates(const MonitorWindows& wind
     row.writes_rate = row.rate * static_cast<double>(each.writes) / counted;
   }
   std::ranges::stable_sort(out.list, std::ranges::greater{}, &report::TemplateReport::rate);
-  const RateBounds rest = rest_of(windows, estimator, all.templates->list);
+  const RateBounds rest = rest_of(windows, estimator, templates);
   out.rest_low = rest.low;
   out.rest_high = rest.high;
+  return out;
+}
+
+}  // namespace
+
+MonitorRates rates_of(const MonitorWindows& windows) {
+  detect::Summary all = detect::merge(windows.counts, kRowsMax);
+  MonitorRates out{key_rows(windows, std::move(all.keys)), std::nullopt};
+  if (all.templates) out.templates = template_rates(windows, all.templates->list);
   return out;
 }
 

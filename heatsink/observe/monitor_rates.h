@@ -19,13 +19,15 @@ struct MonitorWindows {
   std::vector<double> seconds;
   double watched_seconds = 0;
 };
+struct MonitorRates {
+  std::vector<KeyRow> keys;  // at most kRowsMax
+  // Nothing without windows, or if they do not count templates. Of reads and writes only those that
+  // were counted.
+  std::optional<report::TemplatesReport> templates;
+};
 
-// At most kRowsMax. O(windows * keys).
-std::vector<KeyRow> key_rows(const MonitorWindows& windows);
-
-// Nothing without windows, or if they do not count templates. Of reads and writes only those that
-// were counted. O(windows * templates).
-std::optional<report::TemplatesReport> template_rates(const MonitorWindows& windows);
+// O(windows * (keys + templates)).
+MonitorRates rates_of(const MonitorWindows& windows);
 
 // The bound for a key that is not among `rows`: assumes one key that, in each window, had as many
 // accesses as any other key may have there. Nothing: no bound is known.

@@ -34,7 +34,7 @@ class MonitorRatesTest : public testing::Test {
 TEST_F(MonitorRatesTest, TemplatesHaveTheRatesOfAllTheirAccesses) {
   add({counted(1, "user:*", 600, 100), counted(2, "cart:*", 300, 0)}, 0);
   add({counted(1, "user:*", 500, 100)}, 50);
-  const std::optional<report::TemplatesReport> told = template_rates(windows_);
+  const std::optional<report::TemplatesReport> told = rates_of(windows_).templates;
   ASSERT_TRUE(told.has_value());
   ASSERT_EQ(told->list.size(), 2U);
   const report::TemplateReport& users = told->list[0];
@@ -54,7 +54,7 @@ TEST_F(MonitorRatesTest, TemplatesHaveTheRatesOfAllTheirAccesses) {
 TEST_F(MonitorRatesTest, AccessesInNoListedTemplateAreTold) {
   add({counted(1, "user:*", 700, 0), counted(2, "cart:*", 300, 0)}, 0);
   add({counted(1, "user:*", 600, 0)}, 50);
-  const std::optional<report::TemplatesReport> told = template_rates(windows_);
+  const std::optional<report::TemplatesReport> told = rates_of(windows_).templates;
   ASSERT_TRUE(told.has_value());
   EXPECT_LT(told->rest_low, 350 / 0.2);
   EXPECT_GT(told->rest_low, 0);
@@ -64,17 +64,17 @@ TEST_F(MonitorRatesTest, AccessesInNoListedTemplateAreTold) {
 
 TEST_F(MonitorRatesTest, TheBusiestTemplateIsFirst) {
   add({counted(1, "few:*", 10, 0), counted(2, "many:*", 900, 0)}, 0);
-  const std::optional<report::TemplatesReport> told = template_rates(windows_);
+  const std::optional<report::TemplatesReport> told = rates_of(windows_).templates;
   ASSERT_TRUE(told.has_value());
   EXPECT_EQ(told->list.front().name, "many:*");
 }
 
 TEST_F(MonitorRatesTest, WithoutCountsThereIsNothingToTell) {
-  EXPECT_FALSE(template_rates(windows_).has_value());
+  EXPECT_FALSE(rates_of(windows_).templates.has_value());
   EXPECT_FALSE(absent_rate(windows_, {}).has_value());
   add({}, 0);
   windows_.counts[0].templates.reset();
-  EXPECT_FALSE(template_rates(windows_).has_value());
+  EXPECT_FALSE(rates_of(windows_).templates.has_value());
 }
 
 }  // namespace

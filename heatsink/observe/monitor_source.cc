@@ -243,13 +243,14 @@ Observation MonitorSource::observe(TimePoint now) {
     totals.reads_rate = totals.requests_rate - totals.writes_rate;
   }
   windows.watched_seconds = seconds_of(watched);
-  out.report =
-      make_report(key_rows(windows), totals, options_.server, std::max<Nanos>(watched, Millis(1)),
-                  started_at_ ? now - *started_at_ : Nanos(0), now);
+  MonitorRates rates = rates_of(windows);
+  out.report = make_report(std::move(rates.keys), totals, options_.server,
+                           std::max<Nanos>(watched, Millis(1)),
+                           started_at_ ? now - *started_at_ : Nanos(0), now);
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = pipeline_.is_up();
   out.report.absent_max = absent_rate(windows, out.report.keys);
-  out.report.templates = template_rates(windows);
+  out.report.templates = std::move(rates.templates);
   return out;
 }
 

@@ -202,7 +202,7 @@ TEST_F(EarnedCopiesTest, FillsOfHeldKeysDoNotCountTowardWhatOthersCost) {
   EXPECT_EQ(get_in_pipeline("b"), Outcome::kPass);
   let_them_gather();
   EXPECT_THAT(keeper.fills, SizeIs(3));
-  copies->saw(hash("a"), false);  // work is told with the next sample
+  copies->saw(hash("a"), false);  // a worker tells its work only together with an access or a hit
   const copies::ServerWork work = copies->take_sample().work;
   EXPECT_EQ(work.awaited_fills, 1U);
   EXPECT_EQ(work.gathered_fills, 1U);

@@ -166,8 +166,6 @@ std::vector<Scenario> of_pushes() {
        .sessions = readers(1) + kPairs,
        .bound = kBound,
        .conditions = {.tear = Millis(100)},
-       // Ten fills in a row would hold up the heartbeats for a second.
-       .options = {"cache.admission=hot"},
        .length = seconds(10)},
   };
 }

@@ -81,7 +81,8 @@ class Redirect(unittest.TestCase):
     def setUp(self):
         self.clients = contextlib.ExitStack()
         self.addCleanup(self.clients.close)
-        self.other = Process(["unshare", "-n", "sh", "-c", "ip link set lo up; echo up; exec tail -f /dev/null"])
+        stays = "ip link set lo up; echo up; exec tail -f /dev/null"
+        self.other = Process(["unshare", "-n", "sh", "-c", stays])
         self.addCleanup(self.other.kill)
         until(lambda: "up" in self.other.output(), PATIENCE_S, "the second network is up")
         pid = self.other.child.pid

@@ -88,9 +88,8 @@ class Site(unittest.TestCase):
 
     def test_search_knows_the_text_of_guides(self):
         index = json.loads((self.folder / "search/search_index.json").read_text("utf-8"))
-        found = [
-            entry["location"] for entry in index["docs"] if "upstream.on-down: close" in entry["text"]
-        ]
+        words = "upstream.on-down: close"
+        found = [entry["location"] for entry in index["docs"] if words in entry["text"]]
         self.assertTrue([place for place in found if place.startswith("docs/guides/")], found)
 
     def test_markdown_is_read_as_repository_hosts_read_it(self):

@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import pages  # noqa: E402  stands beside this file
 
 LEXERS = {"sh": "bash", "nft": "text"}
+FIRST_CHINESE = "\u2e80"  # from here on: Chinese characters and punctuation
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 texts = {}  # of each page: mkdocs hands the text to one hook and wants the HTML from another
 
@@ -74,6 +75,15 @@ def name_headings(tokens):
     return top
 
 
+def join_chinese(inline):
+    """A line break between Chinese characters is none: browsers would show a space."""
+    children = inline.children or []
+    for before, token, after in zip(children, children[1:], children[2:]):
+        around = before.content[-1:] + after.content[:1]
+        if token.type == "softbreak" and len(around) == 2 and min(around) >= FIRST_CHINESE:
+            token.type, token.content = "text", ""
+
+
 def turn_links(tokens, page):
     """Links to files of the tree become links of the site."""
     for token in tokens:
@@ -94,4 +104,6 @@ def on_page_content(_html, page, **_):
     tokens = reader.parse(texts.pop(page.file.src_uri))
     page.toc = get_toc(name_headings(tokens))
     turn_links(tokens, page.file.src_uri)
+    for token in tokens:
+        join_chinese(token)
     return reader.renderer.render(tokens, reader.options, {})

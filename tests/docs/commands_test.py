@@ -8,14 +8,23 @@ compared. A comment before a block says what it needs:
     <!-- shell: not run: REASON -->        the block is left out
     <!-- shell: stays: HOST:PORT ... -->   it listens there, and ends with the page
     <!-- shell: exits: STATUS -->          instead of 0
-    <!-- shell: with: proxy -->            from here on one listens on 6380, its admin API on 6390
+    <!-- shell: with: THING ... -->        from here on there is a proxy, a load, a trace, ...
+    <!-- shell: instead: A -> B; ... -->   B runs where the page shows A
+
+tests/tidy/markdown.py has the things. What a block leaves running ends with the block. The report
+ends with the blocks that are not run, and why. Only that list:
+
+    PYTHONPATH=tests python3 tests/docs/commands_test.py --list
 """
 
+import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -23,7 +32,9 @@ from harness import private_network
 from harness.patience import PATIENCE_S, until
 from harness.processes import Process
 from harness.programs import HEATSINK
-from tidy.markdown import EXITS, NOT_RUN, SHELLS, STAYS, WITH, blocks_of
+from tidy.markdown import (
+    CERTIFICATES, EXITS, LOAD, NOT_RUN, PROXY, SHELLS, STAYS, TRACE, WITH, blocks_of,
+)  # fmt: skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [
@@ -31,12 +42,49 @@ PAGES = [
     *sorted((ROOT / "docs/start").glob("*.md")),
     *sorted((ROOT / "docs/guides").glob("*.md")),
 ]
-FORBIDDEN = private_network.enter() if __name__ == "__main__" else "not started by itself"
+LISTS = sys.argv[1:] == ["--list"]
+FORBIDDEN = "not started by itself"
+if __name__ == "__main__" and not LISTS:
+    FORBIDDEN = private_network.enter()
 SERVER_PORT = 6379
-PROXY = "127.0.0.1:6380"
-ADMIN = "127.0.0.1:6390"
-PROXY_FLAGS = ("--listen", PROXY, "--upstream", f"redis://127.0.0.1:{SERVER_PORT}")
+CLIENTS, ADMIN = "127.0.0.1:6380", "127.0.0.1:6390"
+PROXY_FLAGS = ("--listen", CLIENTS, "--upstream", f"redis://127.0.0.1:{SERVER_PORT}")
 LONGEST_S = 600  # the slowest takes 10 s on an idle machine of two cores
+
+
+def commands_of(page):
+    """The blocks of a page that a shell could run."""
+    return [block for block in blocks_of(page.read_text("utf-8")) if block.language in SHELLS]
+
+
+def list_those_not_run():
+    found = [(page, block) for page in PAGES for block in commands_of(page)]
+    left_out = [(page, block) for page, block in found if block.asks(NOT_RUN) is not None]
+    print(f"{len(found) - len(left_out)} of {len(found)} blocks of commands are run. The others:")
+    for page, block in left_out:
+        print(f"  {page.relative_to(ROOT)}:{block.line}: {block.asks(NOT_RUN)}")
+
+
+def tearDownModule():
+    list_those_not_run()
+
+
+def certificates(folder):
+    """Shell: an authority, and a certificate of it for the proxy."""
+    key = "-newkey rsa:2048 -nodes -days 1 -subj"
+    return (
+        f"cd '{folder}'\nopenssl req -x509 {key} /CN=ca -keyout ca.key -out ca.crt\n"
+        f"openssl req {key} /CN=proxy -keyout proxy.key -out proxy.csr\n"
+        "echo subjectAltName=IP:127.0.0.1 > names\n"
+        "openssl x509 -req -in proxy.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 1"
+        " -extfile names -out proxy.crt\n"
+    )
+
+
+def trace():
+    """A recorded minute, as CSV: 2000 keys, the k-th of them read in one of k requests."""
+    rows = (f"{at * 3},key:{pow(at, 3, 2003) % (at % 40 + 1)},get,100" for at in range(20_000))
+    return "\n".join(["t_ms,key,op,size", *rows]) + "\n"
 
 
 def listens(address):
@@ -71,9 +119,23 @@ class Commands(unittest.TestCase):
         )
         self.assertTrue(process.alive(), process.output())
 
+    def bring(self, thing):
+        if thing == PROXY:
+            self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", ADMIN], CLIENTS, ADMIN)
+        elif thing == LOAD:
+            target = f"redis://127.0.0.1:{SERVER_PORT}"
+            self.start(
+                ["heatsink", "load", "--target", target]
+                + ["--rate", "1000", "--zipf", "1.2", "--for", f"{LONGEST_S}s"]
+            )
+        elif thing == TRACE:
+            (self.folder / "trace.csv").write_text(trace())
+        elif thing == CERTIFICATES:
+            command = ["bash", "-euc", certificates(self.folder)]
+            subprocess.run(command, check=True, capture_output=True)
+
     def run_page(self, page):
-        blocks = [block for block in blocks_of(page.read_text("utf-8")) if block.language in SHELLS]
-        blocks = [block for block in blocks if block.asks(NOT_RUN) is None]
+        blocks = [block for block in commands_of(page) if block.asks(NOT_RUN) is None]
         if not blocks:
             return
         server = ["redis-server", "--port", str(SERVER_PORT), "--save", "", "--dir", self.folder]
@@ -83,25 +145,35 @@ class Commands(unittest.TestCase):
                 self.run_block(block)
 
     def run_block(self, block):
-        if block.asks(WITH):
-            self.start(["heatsink", "proxy", *PROXY_FLAGS, "--admin", ADMIN], PROXY, ADMIN)
+        for thing in (block.asks(WITH) or "").split():
+            self.bring(thing)
         command = ["bash", "-euo", "pipefail", "-c", f"cd '{self.folder}'\n{block.commands()}"]
         if addresses := block.asks(STAYS):
             command[-1] = command[-1].replace("\nheatsink", "\nexec heatsink")  # so it gets SIGKILL
             self.start(command, *addresses.split())
             return
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LONGEST_S,
-            check=False,
-            env=self.environment,
-        )
-        said = block.commands() + done.stdout
-        self.assertEqual(done.returncode, int(block.asks(EXITS) or 0), said)
+        status, output = self.run_to_its_end(command)
+        self.assertEqual(status, int(block.asks(EXITS) or 0), block.commands() + output)
+
+    def run_to_its_end(self, command):
+        """(exit status, output); what it left in the background ends, too."""
+        output = self.folder / ".output"
+        with output.open("wb") as file:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=self.environment,
+                start_new_session=True,
+            )
+            try:
+                status = child.wait(LONGEST_S)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        return status, output.read_text("utf-8", "replace")
 
 
 def add_test(page):
@@ -114,4 +186,7 @@ for each in PAGES:
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if LISTS:
+        list_those_not_run()
+    else:
+        unittest.main()

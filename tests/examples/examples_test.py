@@ -65,19 +65,46 @@ class Examples(unittest.TestCase):
         run("cmake", "--build", build)
         self.expect_local_reads(run(build / "catalogue", "127.0.0.1", self.server.port))
 
-    def test_c(self):
+    def flags(self, *which):
+        """What pkg-config says of the installed library."""
+        return run("pkg-config", *which, "heatsink", **self.where()).split()
+
+    def where(self):
         (descriptions,) = self.prefix.rglob("pkgconfig")
+        return {"PKG_CONFIG_PATH": str(descriptions)}
+
+    def run_catalogue(self, program):
+        """A program that loads libheatsink.so."""
         (library,) = self.prefix.rglob("libheatsink.so.1")
-        flags = run(
-            *("pkg-config", "--cflags", "--libs", "heatsink"), PKG_CONFIG_PATH=str(descriptions)
-        ).split()
+        arguments = ("127.0.0.1", self.server.port)
+        self.expect_local_reads(run(program, *arguments, LD_LIBRARY_PATH=str(library.parent)))
+
+    def need(self, *programs):
+        for program in programs:
+            if shutil.which(program) is None:
+                self.skipTest(f"there is no program '{program}'")
+
+    def test_c(self):
         program = self.folder / "catalogue-c"
         strict = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror")
+        flags = self.flags("--cflags", "--libs")
         run("cc", *strict, EXAMPLES / "c/main.c", *flags, "-o", program)
-        output = run(
-            *(program, "127.0.0.1", self.server.port), LD_LIBRARY_PATH=str(library.parent)
-        )
-        self.expect_local_reads(output)
+        self.run_catalogue(program)
+
+    def test_rust(self):
+        self.need("rustc")
+        program = self.folder / "catalogue-rust"
+        strict = ("--edition", "2021", "-O", "-D", "warnings")
+        run("rustc", *strict, EXAMPLES / "rust/main.rs", "-o", program, *self.flags("--libs"))
+        self.run_catalogue(program)
+
+    def test_go(self):
+        self.need("go", "cc")
+        program = self.folder / "catalogue-go"
+        offline = {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOCACHE": str(self.folder / "go")}
+        build = ("env", "-C", EXAMPLES / "go", "go", "build", "-o", program, ".")
+        run(*build, **offline, **self.where())
+        self.run_catalogue(program)
 
     def test_python_redis(self):
         url = f"redis://127.0.0.1:{self.server.port}"

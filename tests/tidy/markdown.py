@@ -17,9 +17,14 @@ PROMPT = "$ "
 NOT_RUN = "not run"  # why
 STAYS = "stays"  # the addresses at which it listens; it runs until the page ends
 EXITS = "exits"  # its exit status, if that is not 0
-WITH = "with"  # PROXY: from here on one listens on port 6380, its admin API on 6390
-PROXY = "proxy"
-DIRECTIVES = (NOT_RUN, STAYS, EXITS, WITH)
+WITH = "with"  # what is there from here on, some of THINGS
+PROXY = "proxy"  # listens on port 6380, its admin API on 6390
+LOAD = "load"  # on the server: reads and writes, product:1000:price most of all
+TRACE = "trace"  # trace.csv: recorded requests
+CERTIFICATES = "certificates"  # ca.crt; proxy.crt and proxy.key for 127.0.0.1
+THINGS = (PROXY, LOAD, TRACE, CERTIFICATES)
+INSTEAD = "instead"  # SHOWN -> RUN; SHOWN -> RUN: what runs in place of what a reader sees
+DIRECTIVES = (NOT_RUN, STAYS, EXITS, WITH, INSTEAD)
 
 
 @dataclasses.dataclass
@@ -35,6 +40,13 @@ class Block:
 
     def commands(self):
         """What of it a shell runs."""
+        text = self.shown()
+        for seen, run in replacements(self.asks(INSTEAD) or ""):
+            text = text.replace(seen, run)
+        return text
+
+    def shown(self):
+        """The commands as a reader sees them."""
         if self.language != "console":
             return self.text
         found, goes_on = [], False
@@ -43,6 +55,12 @@ class Block:
                 found.append(line.removeprefix(PROMPT))
                 goes_on = line.endswith("\\")
         return "\n".join(found) + "\n"
+
+
+def replacements(argument):
+    """The pairs of an INSTEAD; a part without an arrow is a pair with None."""
+    pairs = [part.strip().partition(" -> ") for part in argument.split(";") if part.strip()]
+    return [(seen, run if arrow else None) for seen, arrow, run in pairs]
 
 
 def blocks_of(text):

@@ -16,9 +16,11 @@ DECISION = re.compile(r"docs/decisions/(\d{4})-[a-z0-9-]+\.md")
 def anchors_of(text):
     """The names that headings have as link targets."""
     headings = re.findall(r"^#+ (.+)$", CODE.sub(lambda m: m[0].strip("`"), text), re.MULTILINE)
-    return {
-        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
-    }
+    return {anchor_of(heading) for heading in headings}
+
+
+def anchor_of(heading):
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 @rule(

@@ -4,7 +4,10 @@
 import re
 
 from cpp_text import TOKEN
-from markdown import DIRECTIVES, EXITS, NOT_RUN, PROXY, SHELLS, STAYS, WITH, blocks_of, prose_of
+from markdown import (
+    DIRECTIVES, EXITS, INSTEAD, NOT_RUN, SHELLS, STAYS, THINGS, WITH, blocks_of, prose_of,
+    replacements,
+)  # fmt: skip
 from rule import rule
 from tree import CPP
 
@@ -27,7 +30,7 @@ PRINTING = ("heatsink/", "apps/", "bindings/", "include/")
 @rule(
     kept_by={
         "a.md": "x" * 100 + "\n| " + "x" * 158 + "\nSee <https://example.org/" + "x" * 90 + ">\n"
-        "[a page](docs/" + "x" * 90 + ".md)\n",
+        "[a page](docs/" + "x" * 90 + ".md)\n<!-- shell: not run: " + "x " * 60 + "-->\n",
     },
     broken_by=[
         {"b.md": "x " * 51},
@@ -36,10 +39,11 @@ PRINTING = ("heatsink/", "apps/", "bindings/", "include/")
     ],
 )
 def document_width(tree):
-    """Documents wrap at 100 columns, rows of tables at 160, except for a link."""
+    """Documents wrap at 100 columns, tables and `<!-- shell: -->` at 160, except for a link."""
     for path in tree.paths(".md"):
         for number, line in enumerate(tree.lines(path), 1):
-            most = TABLE_COLUMNS_MAX if line.startswith("|") else PROSE_COLUMNS_MAX
+            is_wide = line.startswith(("|", "<!-- shell: "))
+            most = TABLE_COLUMNS_MAX if is_wide else PROSE_COLUMNS_MAX
             if len(line) > most and not is_one_link(line):
                 yield f"{path}:{number}", f"has {len(line)} columns, {most} are allowed"
 
@@ -95,7 +99,9 @@ GUIDE = "Try it:\n\n<!-- shell: stays: 127.0.0.1:6380 -->\n```sh\nheatsink proxy
 @rule(
     kept_by={
         "docs/guides/a.md": GUIDE + "\n```text\noutput\n```\n",
-        "README.md": "<!-- shell: not run: needs a second machine -->\n```sh\nssh b\n```\n",
+        "README.md": "<!-- shell: not run: needs a second machine -->\n```sh\nssh b\n```\n"
+        "<!-- shell: with: proxy load -->\n<!-- shell: instead: 1h -> 1s; db -> ::1 -->\n"
+        "```sh\nheatsink top db --for 1h\n```\n",
         "docs/design/a.md": "```sh\nls\n```\n",
     },
     broken_by=[
@@ -107,6 +113,10 @@ GUIDE = "Try it:\n\n<!-- shell: stays: 127.0.0.1:6380 -->\n```sh\nheatsink proxy
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n```text\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\nwords\n```sh\nls\n```\n"},
         {"docs/guides/b.md": "<!-- shell: exits: 1 -->\n" * 2 + "```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: with: a horse -->\n```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: instead: db7 -> ::1 -->\n```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: instead: ls -->\n```sh\nls\n```\n"},
+        {"docs/guides/b.md": "<!-- shell: not run: tests/gone.py does it -->\n```sh\nls\n```\n"},
     ],
 )
 def blocks_say_what_they_are(tree):
@@ -122,14 +132,20 @@ def blocks_say_what_they_are(tree):
             if len(dict(block.directives)) != len(block.directives):
                 yield place, "says the same thing twice"
             for name, argument in block.directives:
-                if wrong := wrong_with(name, argument):
+                if wrong := wrong_with(name, argument, block):
                     yield place, wrong
+                for named in NAMED_TEST.findall(argument if name == NOT_RUN else ""):
+                    if not any(p == named or p.startswith(named + "/") for p in tree.texts):
+                        yield place, f"is run by {named}, which is not there"
         said = sum(len(block.directives) for block in blocks)
         if tree.texts[path].count("<!-- shell: ") != said:
             yield path, "has a '<!-- shell: ... -->' that does not stand before a block"
 
 
-def wrong_with(name, argument):
+NAMED_TEST = re.compile(r"\b(tests/[\w/.]*\w)")
+
+
+def wrong_with(name, argument, block):
     if name not in DIRECTIVES:
         return f"'{name}' is not one of: {', '.join(DIRECTIVES)}"
     if name == NOT_RUN and len(argument.split()) < REASON_WORDS:
@@ -138,6 +154,9 @@ def wrong_with(name, argument):
         return "'exits' wants a number"
     if name == STAYS and not re.fullmatch(r"[\w.]+:\d+( [\w.]+:\d+)*", argument):
         return "'stays' wants the addresses at which it listens, host:port"
-    if name == WITH and argument != PROXY:
-        return f"'with' wants: {PROXY}"
+    if name == WITH and not set(argument.split()) <= set(THINGS):
+        return f"'with' wants some of: {' '.join(THINGS)}"
+    for seen, run in replacements(argument) if name == INSTEAD else ():
+        if run is None or seen not in block.shown():
+            return f"'instead' wants SHOWN -> RUN; '{seen}' must stand in the block"
     return ""

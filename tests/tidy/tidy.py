@@ -12,6 +12,7 @@ import sys
 
 import rules_circles
 import rules_docs
+import rules_figures
 import rules_house
 import rules_tests
 import rules_text
@@ -20,7 +21,7 @@ from rule import RULES, findings_of, self_test
 from tree import tree_of
 
 # Imported for the rules that they register.
-assert rules_circles and rules_docs and rules_house
+assert rules_circles and rules_docs and rules_figures and rules_house
 assert rules_tests and rules_text and rules_words
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -1,0 +1,3 @@
+module example/catalogue
+
+go 1.19

@@ -32,7 +32,7 @@ std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& opti
                      doctor::When when, const std::atomic<bool>& stop) {
     return look(options, upstream, when, stop);
   };
-  sources.contacts = [&proxy] { return proxy.server_contacts(); };
+  sources.contacts = [&proxy] { return proxy.contact_changes(); };
   return std::make_unique<doctor::Watch>(std::move(sources));
 }
 

@@ -114,8 +114,8 @@ struct NodeState {
     }
   }
 
-  // How often the tracker has come up: the server has been reached, or reached again.
-  std::atomic<std::uint64_t> times_proven{0};
+  // How often the tracker has come up or been lost.
+  std::atomic<std::uint64_t> contact_changes{0};
 
   // The server that the copies come from. The keeper resolves its address again after it loses its
   // connection.

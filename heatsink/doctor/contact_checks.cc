@@ -21,8 +21,11 @@ struct Greeting {
   std::string_view is;
   std::string_view mend = "give the address of the Redis or Valkey server";
 };
-constexpr std::array<Greeting, 9> kGreetings = {{
+constexpr std::array<Greeting, 12> kGreetings = {{
     {"HTTP/", "a web server (it answers in HTTP)"},
+    {"<!DOCTYPE", "a web server (it answers in HTML)"},
+    {"<!doctype", "a web server (it answers in HTML)"},
+    {"<html", "a web server (it answers in HTML)"},
     {"SSH-", "an SSH server"},
     {"\x15\x03", "a port with TLS", "use rediss:// instead of redis://"},
     {"ERROR\r\n", "a memcached server, or something like it"},

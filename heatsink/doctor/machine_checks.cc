@@ -216,7 +216,7 @@ void check_server_host(const Facts& facts, Findings& out) {
          "use them only where a program asks",
          "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled", "huge-pages"});
   }
-  if (out.size() == before)
+  if (out.size() == before && (save || !facts.server.info("aof_enabled").empty()))
     out.push_back({Level::kOk, "kernel settings suit the server on this machine"});
 }
 

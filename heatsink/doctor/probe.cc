@@ -219,7 +219,9 @@ bool Probe::ask_settings() {
 
 bool Probe::ask_rights() {
   const bool is_cluster = is_cluster_node(facts_);
-  if (is_cluster && !ask("CLUSTER NODES", {"CLUSTER", "NODES"})) return false;
+  if (is_cluster &&
+      (!ask("CLUSTER NODES", {"CLUSTER", "NODES"}) || !ask("CLUSTER INFO", {"CLUSTER", "INFO"})))
+    return false;
   const auto rights =
       policy::needed_rights(credentials_.acl_user(), options_.heartbeat_key, is_cluster);
   for (const policy::NeededRight& right : rights) {

@@ -105,9 +105,11 @@ Finding cluster_finding(const ServerFacts& server) {
   const ClusterShape shape = nodes == nullptr ? ClusterShape{} : shape_of(nodes->text);
   if (shape.own_slots == kSlots)
     return {Level::kOk, where + " is the only master of its cluster: it has all slots"};
-  const std::string of = nodes == nullptr ? ""
-                                          : fmt::format(" with {} masters: it has {} of {} slots",
-                                                        shape.masters, shape.own_slots, kSlots);
+  const std::string of =
+      nodes == nullptr
+          ? ""
+          : fmt::format(" with {} {}: it has {} of {} slots", shape.masters,
+                        shape.masters == 1 ? "master" : "masters", shape.own_slots, kSlots);
   return {
       Level::kWarning, where + " is a node of a cluster" + of,
       "clients get MOVED errors for keys in other slots, because the proxy has one server; "
@@ -151,6 +153,22 @@ void check_kind(const Facts& facts, Findings& out) {
   if (is_node) out.front().about = "cluster";
   if (!is_node && !replicates)
     out.push_back({Level::kOk, printable(server.where) + " is a master without cluster mode"});
+}
+
+void check_cluster_state(const Facts& facts, Findings& out) {
+  const resp::Value* const text = facts.server.reply("CLUSTER INFO");
+  if (text == nullptr) return;
+  if (redis::info_field(text->text, "cluster_state") == "ok") {
+    out.push_back({Level::kOk, "the cluster's state is ok"});
+    return;
+  }
+  const std::string_view served = redis::info_field(text->text, "cluster_slots_ok");
+  out.push_back(
+      {Level::kError,
+       fmt::format("the cluster is down: {} of {} slots are served", shown(served), kSlots),
+       "the server refuses commands with CLUSTERDOWN errors, and there are no local copies",
+       "bring the other masters back, or assign the missing slots",
+       "redis-cli --cluster check " + printable(facts.server.where)});
 }
 
 void check_loading(const Facts& facts, Findings& out) {
@@ -212,7 +230,10 @@ void check_version(const Facts& facts, Findings& out) {
   const auto product = std::ranges::find_if(
       kProducts, [&](const Product& each) { return !server.info(each.field).empty(); });
   std::string_view version = server.hello("version");
+  const std::string_view said_name = server.hello("server");
   std::string_view name = "the server";
+  if (said_name == "valkey") name = "Valkey";
+  if (said_name == "redis") name = "Redis";
   if (product != kProducts.end()) {
     version = server.info(product->field);
     name = product->name;
@@ -292,11 +313,13 @@ void check_config(const Facts& facts, Findings& out) {
 }  // namespace
 
 std::span<const Check> role_checks() {
-  static constexpr std::array<Check, 5> kRows = {{
+  static constexpr std::array<Check, 6> kRows = {{
       {"server-kind",
        "Whether the server has all keys and accepts writes. A Sentinel, a cluster's node and a "
        "replica are named, with the address to use instead.",
        Needs::kLogin, When::kConnect, check_kind},
+      {"cluster-state", "In a cluster: whether it serves all slots.", Needs::kData, When::kConnect,
+       check_cluster_state},
       {"server-version", "The server's product and version. Local copies need version 6.0.",
        Needs::kLogin, When::kConnect, check_version},
       {"server-loading", "Whether the server still loads its data, or is busy with a script.",

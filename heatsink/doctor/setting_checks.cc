@@ -177,19 +177,22 @@ void check_writes(const Facts& facts, Findings& out) {
   if (needed > good) {
     out.push_back(
         {Level::kWarning,
-         fmt::format("min-replicas-to-write is {:.0f}, and {:.0f} replicas are good", needed, good),
+         fmt::format("min-replicas-to-write is {:.0f}, the number of good replicas {:.0f}", needed,
+                     good),
          "the server refuses all writes with NOREPLICAS errors",
          "bring the replicas back, or lower it",
          fmt::format("CONFIG SET min-replicas-to-write {:.0f}", good), "replicas"});
   } else if (replicas > 0 && needed == 0) {
     out.push_back({Level::kNote,
-                   fmt::format("{:.0f} replicas, and min-replicas-to-write is 0", replicas),
+                   fmt::format("the server has {:.0f} {}, and min-replicas-to-write is 0", replicas,
+                               replicas == 1 ? "replica" : "replicas"),
                    "a master that a network split has cut off goes on taking writes that are lost "
                    "later, and a proxy beside it goes on serving its data",
                    "let it stop when it has lost its replicas",
                    "CONFIG SET min-replicas-to-write 1", "split"});
   }
-  if (out.size() == before) out.push_back({Level::kOk, "the server accepts writes"});
+  if (out.size() == before && !server.info("rdb_last_bgsave_status").empty())
+    out.push_back({Level::kOk, "no setting makes the server refuse writes"});
 }
 
 void check_commands(const Facts& facts, Findings& out) {

@@ -44,7 +44,7 @@ std::string clean(const std::string& text) { return one_line(text, kTextBytesMax
 void append_finding(std::string& out, const Finding& finding, const TextOptions& options) {
   const std::string indent(kLevelColumns + kCodeColumns, ' ');
   const std::string level = padded(to_string(finding.level), kLevelColumns);
-  const std::string first = level + padded(finding.code, kCodeColumns);
+  const std::string first = level + padded(clean(finding.code), kCodeColumns);
   std::string block;
   append_wrapped(block, first, indent, clean(finding.what), options.columns);
   if (options.has_colour)

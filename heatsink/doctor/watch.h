@@ -21,7 +21,7 @@ class Watch {
   struct Sources {
     // Collects the facts; returns soon after `stop` is set. Called by the thread.
     std::function<Facts(When when, const std::atomic<bool>& stop)> look;
-    std::function<std::uint64_t()> contacts;  // how often the proxy has reached its server
+    std::function<std::uint64_t()> contacts;  // how often the proxy has reached or lost its server
   };
 
   explicit Watch(Sources sources);

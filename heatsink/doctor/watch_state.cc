@@ -10,7 +10,7 @@ namespace {
 
 bool is_about_server(const Finding& finding) {
   return finding.code.starts_with("server-") || finding.code == "resp3" ||
-         finding.code == "tracking" || finding.code == "rights";
+         finding.code == "tracking" || finding.code == "rights" || finding.code == "cluster-state";
 }
 
 std::ptrdiff_t place_of(const Finding& finding) {

@@ -22,7 +22,7 @@ class WatchState {
   // Between two looks, however often the connection is lost and back.
   static constexpr Nanos kPause = std::chrono::seconds(10);
 
-  // Whether to look now. `contacts`: how often the proxy has reached its server.
+  // Whether to look now. `contacts`: how often the proxy has reached or lost its server.
   bool is_due(TimePoint now, std::uint64_t contacts) const;
   // What the next look has to cover: everything, until the server has let us in once.
   When next() const { return is_complete_ ? When::kConnect : When::kStart; }

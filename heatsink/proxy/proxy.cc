@@ -181,8 +181,8 @@ report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
 }
 
-std::uint64_t Proxy::server_contacts() const {
-  return threads_->shared.times_proven.load(std::memory_order_relaxed);
+std::uint64_t Proxy::contact_changes() const {
+  return threads_->shared.contact_changes.load(std::memory_order_relaxed);
 }
 
 Status Proxy::ready() const {

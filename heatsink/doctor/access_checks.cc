@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -20,6 +21,11 @@ std::string user_of(const Facts& facts) {
 
 bool evicts_by_use(std::string_view policy) {
   return policy.ends_with("lru") || policy.ends_with("lfu");
+}
+
+// A server that loads its data or runs a slow script says nothing about rights.
+bool says_nothing(const resp::Value& reply) {
+  return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
 }
 
 void check_rights(const Facts& facts, Findings& out) {
@@ -43,7 +49,8 @@ void check_rights(const Facts& facts, Findings& out) {
                    "the server may evict keys that are read from copies, because it sees no reads",
                    "grant it", "ACL SETUSER " + user_of(facts) + " +touch", "touch"});
   }
-  if (missing.empty() && (!needs_touch || touch.empty())) {
+  if (missing.empty() && (!needs_touch || touch.empty()) &&
+      std::ranges::none_of(server.right_replies, says_nothing)) {
     out.push_back(
         {Level::kOk, fmt::format("the server's user '{}' has all {} rights that the proxy "
                                  "needs",
@@ -113,7 +120,7 @@ void check_admin(const Facts& facts, Findings& out) {
     out.push_back({Level::kNote,
                    fmt::format("admin.listen is {}: its token crosses the network in plain text",
                                printable(options.admin)),
-                   "whoever listens on that network may read the API and warm keys",
+                   "other machines on that network can read the token, and with it use the API",
                    "put a TLS endpoint in front of it, or listen on loopback"});
   }
   if (!options.admin_token.empty()) {

@@ -95,7 +95,7 @@ void check_tls(const Facts& facts, Findings& out) {
   }
   if (!facts.options.upstream_tls_verify) {
     out.push_back({Level::kWarning, "upstream.tls-verify is false: any server is accepted",
-                   "whoever can redirect the connection reads and answers everything",
+                   "an attacker who can redirect the connection reads and answers everything",
                    "set upstream.tls-ca to the authority of the server's certificate",
                    "upstream: {tls-verify: true, tls-ca: /etc/heatsink/ca.crt}", "verify"});
   }

@@ -184,6 +184,12 @@ TEST(ServerChecks, RightsAreToldOneByOne) {
   EXPECT_EQ(found(facts, "rights")[0].level, Level::kWarning);
 }
 
+TEST(ServerChecks, ALoadingServerSaysNothingAboutRights) {
+  Facts facts = healthy();
+  facts.server.right_replies[1] = error_value("LOADING Redis is loading the dataset in memory");
+  EXPECT_THAT(found(facts, "rights"), IsEmpty());
+}
+
 TEST(ServerChecks, TouchIsNeededWhereTheServerEvictsByUse) {
   Facts facts = healthy();
   facts.server.replies["TOUCH"] =

@@ -158,10 +158,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "Key names are shown as privacy.redact-keys says.",
            0, 1000});
 
-  set.add({"doctor.enabled", &doctor_enabled,
-           "Whether the proxy checks server and machine as heatsink doctor does "
-           "(docs/guides/doctor.md): at its start, and the server also after each reconnect. The "
-           "findings are at /api/health, warnings and errors also in the log."});
+  set.add(
+      {"doctor.enabled", &doctor_enabled,
+       "Whether the proxy makes the checks of heatsink doctor (docs/guides/doctor.md). It makes "
+       "them at its start, and some of them when its connection to the server is lost or back. "
+       "The findings are at /api/health, warnings and errors also in the log."});
 
   set.add({.name = "privacy.redact-keys",
            .target = &redact_keys,

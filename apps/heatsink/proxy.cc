@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/heatsink/configuration.h"
+#include "apps/heatsink/deployment_watch.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
@@ -81,7 +82,8 @@ Result<std::string> token_of(const policy::ProxyOptions& options) {
 }
 
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
-                                                       proxy::Proxy& proxy) {
+                                                       proxy::Proxy& proxy,
+                                                       const doctor::Watch* watch) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
@@ -96,7 +98,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);
   };
-  sources.ready = [&proxy] { return proxy.ready(); };
+  add_health(sources, proxy, watch);
   sources.statistic = statistic_source(options);
   return httpd::HttpServer::start({.listen = *listen, .token = *token},
                                   admin::pages_of(std::move(sources)));
@@ -185,7 +187,8 @@ int run_proxy(int argc, char** argv) {
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());
-  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy);
+  std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
+  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy, watch.get());
   if (!admin.ok()) return fail(admin.error());
   say_ready(options, **proxy, admin->get());
 
@@ -194,6 +197,7 @@ int run_proxy(int argc, char** argv) {
       signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
   const EndWithin bound(kEndWithin);
   admin->reset();
+  watch.reset();
   proxy->reset();
   flush_log(kLastLines);
   return kDone;

@@ -10,6 +10,8 @@ std::span<const Verb> verbs() {
       {"config",
        "Prints the effective configuration, checks a file, or prints the list of metrics.",
        run_config},
+      {"doctor", "Checks a server and this machine: what is wrong, what it costs, how to mend it.",
+       run_doctor},
       {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
       {"load", "Generates a skewed load: Zipf reads and some writes of the same keys.", run_load},
       {"proxy",

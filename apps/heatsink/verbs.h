@@ -22,6 +22,7 @@ struct Verb {
 };
 
 int run_config(int argc, char** argv);
+int run_doctor(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_load(int argc, char** argv);
 int run_proxy(int argc, char** argv);

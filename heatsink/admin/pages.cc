@@ -56,6 +56,10 @@ Answer get_key(const Sources& sources, const Question& asked) {
   return json_answer(key_json(told, asked.now.boot, asked.now.wall));
 }
 
+Answer get_health(const Sources& sources, const Question& /*asked*/) {
+  return json_answer(sources.health());
+}
+
 unsigned status_of(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ? 404 : 503;
 }
@@ -115,6 +119,10 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   }
   out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
                  page(get_events)});
+  if (shared->health) {
+    out.push_back({"/api/health", "what the checks of server and machine found, as JSON",
+                   Pace::kSlow, page(get_health)});
+  }
   if (shared->statistic) {
     out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,
                    page(get_statistic)});

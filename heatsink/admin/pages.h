@@ -35,6 +35,8 @@ struct Sources {
   // seconds.
   std::function<report::KeyInspection(std::string name, std::uint32_t db)> key;
   std::function<Status()> ready;  // /healthz reports an error's message
+  // JSON: what the checks of server and machine found.
+  std::function<std::string()> health = {};
 };
 
 // For httpd::HttpServer::start().

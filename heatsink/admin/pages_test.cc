@@ -78,6 +78,15 @@ TEST(AdminPages, NotReadyIs503WithTheReason) {
   EXPECT_EQ(get("/metrics", sources).status, 200u);
 }
 
+TEST(AdminPages, FindingsAreShownIfThereAreChecks) {
+  EXPECT_EQ(get("/api/health").status, 404u);
+  Sources sources = sample_sources();
+  sources.health = [] { return std::string("{\"findings\":[]}\n"); };
+  EXPECT_EQ(get("/api/health", sources).body, "{\"findings\":[]}\n");
+  EXPECT_EQ(get("/api/health", sources).content_type, "application/json");
+  EXPECT_THAT(get("/", sources).body, HasSubstr("\n/api/health     what the checks"));
+}
+
 TEST(AdminPages, AKeyIsAskedForByItsBytes) {
   const Answer told = get("/api/key?name=a%00b%26c&db=3");
   EXPECT_EQ(told.status, 200u);

@@ -8,6 +8,7 @@
 #include "heatsink/base/byte_buffer.h"          // IWYU pragma: export
 #include "heatsink/base/clock.h"                // IWYU pragma: export
 #include "heatsink/base/config_file.h"          // IWYU pragma: export
+#include "heatsink/base/control_group.h"        // IWYU pragma: export
 #include "heatsink/base/cpu_limits.h"           // IWYU pragma: export
 #include "heatsink/base/direct_mapped_table.h"  // IWYU pragma: export
 #include "heatsink/base/file_text.h"            // IWYU pragma: export
@@ -23,6 +24,7 @@
 #include "heatsink/base/printable.h"            // IWYU pragma: export
 #include "heatsink/base/process_metrics.h"      // IWYU pragma: export
 #include "heatsink/base/random.h"               // IWYU pragma: export
+#include "heatsink/base/reference_table.h"      // IWYU pragma: export
 #include "heatsink/base/result.h"               // IWYU pragma: export
 #include "heatsink/base/secret_file.h"          // IWYU pragma: export
 #include "heatsink/base/timed_write.h"          // IWYU pragma: export

@@ -242,6 +242,7 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
 // Records in the event log how many copies an outage may serve.
 void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
+  shared_.contact_changes.fetch_add(1, std::memory_order_relaxed);
   if (ended && !std::exchange(outage_reported_, false)) return;
   std::size_t copies = 0;
   Nanos longest{0};

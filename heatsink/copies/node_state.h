@@ -114,6 +114,9 @@ struct NodeState {
     }
   }
 
+  // How often the tracker has come up or been lost.
+  std::atomic<std::uint64_t> contact_changes{0};
+
   // The server that the copies come from. The keeper resolves its address again after it loses its
   // connection.
   redis::UpstreamAddress upstream_address{upstream};

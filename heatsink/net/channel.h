@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "heatsink/base/result.h"
+#include "heatsink/net/certificate.h"
 #include "heatsink/net/interest.h"
 #include "heatsink/net/socket.h"
 
@@ -28,6 +30,8 @@ class Channel {
   virtual void close() = 0;  // sends a goodbye if there is room for it
 
   virtual bool peer_speaks_plain() const { return false; }
+  // The certificate that the peer sent, once the channel is open; none: it sent none.
+  virtual std::optional<Certificate> peer_certificate() const { return std::nullopt; }
   // Why the last read or write ended the connection; "": the peer closed it.
   virtual std::string fault() const { return ""; }
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heatsink/net/address.h"      // IWYU pragma: export
+#include "heatsink/net/certificate.h"  // IWYU pragma: export
 #include "heatsink/net/event_loop.h"   // IWYU pragma: export
 #include "heatsink/net/socket.h"       // IWYU pragma: export
 #include "heatsink/net/stream.h"       // IWYU pragma: export

@@ -12,6 +12,8 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <system_error>
 #include <utility>
 
@@ -229,6 +231,19 @@ IoResult read_some(int fd, char* bytes, std::size_t size) noexcept {
 bool peer_has_ended(int fd) noexcept {
   pollfd watched{.fd = fd, .events = POLLRDHUP, .revents = 0};
   return ::poll(&watched, 1, 0) > 0;  // poll() always reports POLLHUP and POLLERR
+}
+
+bool wait_until_ready(int fd, Interest interest, Nanos at_most) noexcept {
+  const TimePoint due = BootClock::now() + at_most;
+  pollfd watched{.fd = fd, .events = 0, .revents = 0};
+  if (includes(interest, Interest::kRead)) watched.events |= POLLIN;
+  if (includes(interest, Interest::kWrite)) watched.events |= POLLOUT;
+  while (true) {
+    const auto left = std::chrono::ceil<Millis>(std::max(due - BootClock::now(), Nanos(0)));
+    const int ready =
+        ::poll(&watched, 1, static_cast<int>(std::min<Millis::rep>(left.count(), INT_MAX)));
+    if (ready >= 0 || errno != EINTR) return ready > 0;
+  }
 }
 
 void end_output(int fd) noexcept { ::shutdown(fd, SHUT_WR); }

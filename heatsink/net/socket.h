@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <string>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/net/address.h"
 #include "heatsink/net/fd.h"
+#include "heatsink/net/interest.h"
 #include "heatsink/net/resolve.h"
 
 namespace heatsink::net {
@@ -50,6 +52,9 @@ struct IoResult {
 // Whether the peer will send no more: it has closed, or ended its output, even if earlier bytes
 // still wait to be read. One poll() without waiting.
 bool peer_has_ended(int fd) noexcept;
+// Waits until `fd` is ready for `interest`, or the peer is gone; false: not within `at_most`
+// (rounded up to a millisecond). For threads without a loop.
+bool wait_until_ready(int fd, Interest interest, Nanos at_most) noexcept;
 // Ends the output: the peer sees the end, and can still be read.
 void end_output(int fd) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;

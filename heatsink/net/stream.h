@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "heatsink/base/result.h"
@@ -55,6 +56,10 @@ class Stream {
   }
   // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
+  // Of an open stream with TLS: the certificate that the peer sent; else nothing.
+  std::optional<Certificate> peer_certificate() const {
+    return channel_ ? channel_->peer_certificate() : std::nullopt;
+  }
   // After open() has refused a TLS client: whether the client does not speak TLS at all, so that it
   // can read a plain-text error.
   bool peer_speaks_plain() const { return channel_ && channel_->peer_speaks_plain(); }

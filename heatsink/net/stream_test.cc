@@ -131,6 +131,15 @@ TEST_F(StreamTest, MuchGoesThroughAndWaitsWhereTheKernelKeepsIt) {
 }
 
 // Such a server refuses after our handshake, and closes while our bytes are on the way.
+TEST_F(StreamTest, TheServersCertificateIsShown) {
+  connect(server(), client());
+  ASSERT_EQ(open_both(), "");
+  const std::optional<Certificate> shown = out_.peer_certificate();
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->not_after - shown->not_before, std::chrono::seconds(3660));
+  EXPECT_FALSE(in_.peer_certificate()) << "the client sent none";
+}
+
 TEST_F(StreamTest, TheReasonIsHeardEvenByAWriteIntoTheReset) {
   const TlsContext strict =
       TlsContext::server({identity_.cert, identity_.key, identity_.cert, ClientAuth::kRequired})

@@ -131,6 +131,12 @@ Result<Interest> TlsSession::open() {
   }
 }
 
+std::optional<Certificate> TlsSession::peer_certificate() const {
+  const X509* const certificate = SSL_get0_peer_certificate(session_.get());
+  if (certificate == nullptr) return std::nullopt;
+  return certificate_facts(certificate);
+}
+
 Error TlsSession::handshake_error() {
   const auto refused = [](std::string why) {
     return Error{ErrorCode::kProtocol, "TLS: " + std::move(why)};

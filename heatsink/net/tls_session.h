@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "heatsink/net/channel.h"
@@ -37,6 +38,7 @@ class TlsSession final : public Channel {
   bool peer_has_ended() const noexcept override { return net::peer_has_ended(fd_); }
   void close() override;  // sends close_notify
 
+  std::optional<Certificate> peer_certificate() const override;
   bool peer_speaks_plain() const override { return peer_speaks_plain_; }
   std::string fault() const override { return fault_; }
 

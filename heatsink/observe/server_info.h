@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the text of INFO.
+// Reads the counters and the version in the text of INFO.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,13 @@
 #include <string_view>
 
 #include "heatsink/observe/monitor_pace.h"
+#include "heatsink/redis/redis.h"
 
 namespace heatsink::observe {
 
-// The value of "name:value"; "" if there is none. O(text).
-std::string_view info_field(std::string_view info, std::string_view name);
-std::optional<double> info_number(std::string_view info, std::string_view name);
-
-// A finite number that is all of `text`.
-std::optional<double> number_in(std::string_view text);
+using redis::info_field;
+using redis::info_number;
+using redis::number_in;
 
 // Counters since the server's start, from INFO stats and INFO cpu. The CPU time is the main
 // thread's where the server reports it. `seconds` is not filled. Nothing if a field is missing.

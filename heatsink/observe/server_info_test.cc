@@ -13,15 +13,6 @@ constexpr std::string_view kCpu =
     "# CPU\r\nused_cpu_sys:1.5\r\nused_cpu_user:2.5\r\nused_cpu_sys_main_thread:1\r\n"
     "used_cpu_user_main_thread:2\r\n";
 
-TEST(ServerInfo, FindsFields) {
-  EXPECT_EQ(info_field(kInfo, "redis_version"), "7.2.4");
-  EXPECT_EQ(info_field(kInfo, "version"), "");
-  EXPECT_EQ(info_field(kInfo, "redis_versio"), "");
-  EXPECT_EQ(info_number(kInfo, "total_commands_processed"), 100);
-  EXPECT_FALSE(info_number(kInfo, "bad"));
-  EXPECT_FALSE(info_number(kInfo, "none"));
-}
-
 TEST(ServerInfo, WorkIsTheMainThreads) {
   const auto work = work_of(kInfo, kCpu);
   ASSERT_TRUE(work);

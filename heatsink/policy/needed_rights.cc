@@ -26,7 +26,18 @@ bool is_unknown(std::string_view error) {
 std::string whose(std::string_view user) { return "the server's user '" + printable(user) + "'"; }
 
 std::string grant(std::string_view user, std::string_view rule) {
-  return "; grant it: ACL SETUSER " + printable(user) + " " + printable(rule);
+  return "ACL SETUSER " + printable(user) + " " + printable(rule);
+}
+
+// `choice`: another way to mend it, for the sentence.
+MissingRight missing_right(std::string what, std::string without_it, std::string grant,
+                           bool for_copies, std::string_view choice = "") {
+  const std::string granted = grant.empty() ? "" : "; grant it: " + grant;
+  return {.sentence = what + ": " + without_it + granted + std::string(choice),
+          .for_copies = for_copies,
+          .what = what,
+          .without_it = without_it,
+          .grant = grant};
 }
 
 }  // namespace
@@ -72,20 +83,18 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
     if (!replies[i].is_error()) continue;
     const std::string& error = replies[i].text;
     if (refuses_command(error)) {
-      missing.push_back({whose(user) + " may not run " + right.name + ": " + right.without_it +
-                             grant(user, right.rule),
-                         right.for_copies});
+      missing.push_back(missing_right(whose(user) + " may not run " + right.name, right.without_it,
+                                      grant(user, right.rule), right.for_copies));
     } else if (refuses_key(error) && !is_key_reported) {
       is_key_reported = true;
-      missing.push_back({whose(user) + " may not read the heartbeat key '" +
-                             printable(heartbeat_key) + "': " + std::string(kNoCopies) +
-                             grant(user, "~" + std::string(heartbeat_key)) +
-                             ", or set cache.heartbeat-key to a key that it may read",
-                         true});
+      missing.push_back(missing_right(
+          whose(user) + " may not read the heartbeat key '" + printable(heartbeat_key) + "'",
+          std::string(kNoCopies), grant(user, "~" + std::string(heartbeat_key)), true,
+          ", or set cache.heartbeat-key to a key that it may read"));
     } else if (is_unknown(error)) {
       missing.push_back(
-          {"the server does not know " + right.name + " (or it was renamed): " + right.without_it,
-           right.for_copies});
+          missing_right("the server does not know " + right.name + " (or it was renamed)",
+                        right.without_it, "", right.for_copies));
     }
   }
   return missing;

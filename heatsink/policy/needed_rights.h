@@ -23,7 +23,11 @@ struct NeededRight {
 struct MissingRight {
   std::string sentence;  // what is missing, its effect, and the command that grants it
   bool for_copies;
-  friend bool operator==(const MissingRight&, const MissingRight&) = default;
+  // The parts of the sentence. `grant`: a line for redis-cli; "" if no right can be granted.
+  std::string what = {}, without_it = {}, grant = {};
+  friend bool operator==(const MissingRight& a, const MissingRight& b) {
+    return a.sentence == b.sentence && a.for_copies == b.for_copies;
+  }
 };
 
 // `user`: the name in the server's ACL.

@@ -158,6 +158,12 @@ void ProxyOptions::describe(OptionSet& set) {
            "Key names are shown as privacy.redact-keys says.",
            0, 1000});
 
+  set.add(
+      {"doctor.enabled", &doctor_enabled,
+       "Whether the proxy makes the checks of heatsink doctor (docs/guides/doctor.md). It makes "
+       "them at its start, and some of them when its connection to the server is lost or back. "
+       "The findings are at /api/health, warnings and errors also in the log."});
+
   set.add({.name = "privacy.redact-keys",
            .target = &redact_keys,
            .help = "How key names appear in the log, the admin API and heatsink top. hash: as "

@@ -57,6 +57,9 @@ struct ProxyOptions {
   std::string admin_token_file;
   std::int64_t metrics_keys = 20;
 
+  // doctor.*
+  bool doctor_enabled = true;
+
   // privacy.*
   std::string redact_keys = "off";
   std::string redact_secret_file;

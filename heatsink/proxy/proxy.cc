@@ -181,6 +181,10 @@ report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
 }
 
+std::uint64_t Proxy::contact_changes() const {
+  return threads_->shared.contact_changes.load(std::memory_order_relaxed);
+}
+
 Status Proxy::ready() const {
   const report::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};

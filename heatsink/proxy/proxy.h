@@ -43,6 +43,8 @@ class Proxy {
   // Reloads certificates, keys and authorities for new connections. An error leaves everything as
   // it was.
   Status reload_tls();
+  // How often the server has been reached, or lost. One atomic load.
+  std::uint64_t contact_changes() const;
   Status ready() const;  // ok if the server can be reached; else an error with the reason
 
  private:

@@ -7,6 +7,7 @@
 #include "heatsink/redis/connection_protocol.h"  // IWYU pragma: export
 #include "heatsink/redis/credentials.h"          // IWYU pragma: export
 #include "heatsink/redis/fill.h"                 // IWYU pragma: export
+#include "heatsink/redis/info_text.h"            // IWYU pragma: export
 #include "heatsink/redis/pipeline.h"             // IWYU pragma: export
 #include "heatsink/redis/server_connection.h"    // IWYU pragma: export
 #include "heatsink/redis/tracker.h"              // IWYU pragma: export

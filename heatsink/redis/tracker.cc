@@ -330,6 +330,11 @@ Status Tracker::on_role(const Value& hello) {
                  "the server is a replica, and a replica's data may be stale: use the master"};
   }
   const Value* mode = hello.find("mode");
+  // Not kUnsupported: no command of any client works here, so the server counts as unreachable.
+  if (mode != nullptr && mode->text == "sentinel") {
+    return Error{ErrorCode::kUnavailable,
+                 "this is a Sentinel: it holds no keys; use the address of its master"};
+  }
   cluster_ = mode != nullptr && mode->text == "cluster";
   return Unit{};
 }

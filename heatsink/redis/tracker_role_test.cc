@@ -20,6 +20,10 @@ TEST_F(Role, AReplicaIsRefusedAtTheDoor) {
   EXPECT_THAT(error_of(kPong + hello("standalone", "replica")), HasSubstr("replica"));
 }
 
+TEST_F(Role, ASentinelIsNamed) {
+  EXPECT_THAT(error_of(kPong + hello("sentinel", "master")), HasSubstr("this is a Sentinel"));
+}
+
 TEST_F(Role, AMasterThatIsDemotedIsGivenUpBeforeItsNextProof) {
   for (const char* role : {"replica", "slave"}) {
     Tracker tracker(options(), log_);

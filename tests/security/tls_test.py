@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TLS on both sides: what works, and for each thing that can be wrong what the operator reads."""
 
+import os
 import shutil
 import signal
 import socket
@@ -9,7 +10,7 @@ import subprocess
 import unittest
 
 from certificates import Authority, openssl
-from harness import SLOW, RawClient, Redis, encode, until
+from harness import HEATSINK, SLOW, RawClient, Redis, encode, until
 from harness.processes import free_port
 from stage import HOT, DoorTest, tcp
 
@@ -339,6 +340,26 @@ class Upstream(TlsTest):
         named = {"upstream.tls-server-name": "redis.example"}
         door = self.open(upstream, **self.trusting(), **named)
         self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
+
+    def test_what_doctor_says_of_certificates_and_files(self):
+        stranger = Authority(self.folder, "other").sign("stranger")
+        sets = ("--set", f"upstream.tls-ca={self.authority.cert}")
+        sets += ("--set", f"proxy.tls-cert={self.cert}", "--set", f"proxy.tls-key={self.key}")
+        os.chmod(self.key, 0o644)
+
+        def told(upstream):
+            command = [HEATSINK, "doctor", upstream, *sets]
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            return run.returncode, " ".join(run.stdout.split())
+
+        code, text = told(self.tls_server()[1])
+        self.assertEqual(code, 0, text)
+        self.assertIn("the server's certificate (CN = server) is valid until", text)
+        self.assertIn("proxy.tls-cert (CN = server) is valid until", text)
+        self.assertIn(f"chmod 600 {self.key}", text)
+        code, text = told(self.tls_server(cert=stranger[0], key=stranger[1])[1])
+        self.assertEqual(code, 1, text)
+        self.assertIn("server-tls no TLS connection: TLS: the peer's certificate is not", text)
 
     def test_a_plain_port(self):
         redis, _ = self.plain_server()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/deployment_watch.h"
+
+#include <utility>
+
+#include "heatsink/net/net.h"
+
+namespace heatsink::app {
+namespace {
+
+doctor::Facts look(const policy::ProxyOptions& options, const net::RedisUrl& upstream,
+                   doctor::When when, const std::atomic<bool>& stop) {
+  doctor::Facts facts;
+  facts.options = options;
+  facts.upstream = upstream;
+  doctor::ProbeOptions how;
+  how.is_thorough = when == doctor::When::kStart;
+  how.stop = &stop;
+  if (how.is_thorough) facts.machine = doctor::look_at_machine(options);
+  facts.machine.now = std::chrono::system_clock::now();
+  facts.server = doctor::look_at_server(options, upstream, how);
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& options,
+                                                const proxy::Proxy& proxy) {
+  if (!options.doctor_enabled) return nullptr;
+  doctor::Watch::Sources sources;
+  sources.look = [options, upstream = *net::parse_redis_url(options.upstream)](
+                     doctor::When when, const std::atomic<bool>& stop) {
+    return look(options, upstream, when, stop);
+  };
+  sources.contacts = [&proxy] { return proxy.contact_changes(); };
+  return std::make_unique<doctor::Watch>(std::move(sources));
+}
+
+void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch) {
+  if (watch == nullptr) {
+    sources.ready = [&proxy] { return proxy.ready(); };
+    return;
+  }
+  sources.ready = [&proxy, watch] { return watch->verdict(proxy.ready()); };
+  sources.health = [&proxy, watch] {
+    return doctor::diagnosis_json(watch->diagnosis(proxy.ready()));
+  };
+}
+
+}  // namespace heatsink::app

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets a running proxy check its deployment as `heatsink doctor` does, and show what it found.
+#pragma once
+
+#include <memory>
+
+#include "heatsink/admin/admin.h"
+#include "heatsink/doctor/doctor.h"
+#include "heatsink/policy/options.h"
+#include "heatsink/proxy/proxy.h"
+
+namespace heatsink::app {
+
+// Starts the checks on a thread of their own, and returns at once. `proxy` must outlive the result.
+// Null if doctor.enabled is false.
+std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& options,
+                                                const proxy::Proxy& proxy);
+
+// Sets /healthz and /api/health. `watch` may be null; both must outlive the pages.
+void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch);
+
+}  // namespace heatsink::app

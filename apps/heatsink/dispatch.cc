@@ -9,6 +9,7 @@
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/nearest.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/version.h"
 
 namespace heatsink::app {
 namespace {
@@ -47,7 +48,7 @@ int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& o
     return kDone;
   }
   if (word == "--version") {
-    out << "heatsink " << HEATSINK_VERSION << "\n";
+    out << "heatsink " << version() << "\n";
     return kDone;
   }
   const auto verb =

@@ -2,6 +2,7 @@
 #include "apps/heatsink/metrics.h"
 
 #include "heatsink/base/process_metrics.h"
+#include "heatsink/base/version.h"
 #include "heatsink/client/metrics.h"
 #include "heatsink/distributed/distributed.h"
 
@@ -25,7 +26,7 @@ void append(MetricRows& rows, const MetricRows& more) {
 }  // namespace
 
 MetricSamples all_samples(const proxy::Proxy& proxy) {
-  MetricSamples samples{{&kBuild, 1, {{"version", HEATSINK_VERSION}, {"compiler", kCompiler}}}};
+  MetricSamples samples{{&kBuild, 1, {{"version", version()}, {"compiler", kCompiler}}}};
   for (MetricSamples more : {proxy.metrics(), process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
   return samples;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
@@ -43,6 +44,9 @@ class Proxy {
   // Reloads certificates, keys and authorities for new connections. An error leaves everything as
   // it was.
   Status reload_tls();
+  // Ok while the keeper and all workers come round their loops; else an error that names the thread
+  // that is stuck. Reads one number of each thread, and waits for none.
+  Status alive(TimePoint now) const;
   Status ready() const;  // ok if the server can be reached; else an error with the reason
 
  private:

@@ -23,7 +23,7 @@ endif()
 
 # What users run is hardened (docs/decisions/0047-debian-packages-by-debhelper.md has the cost), and
 # does not name the folder that it was built in.
-option(HEATSINK_HARDENED "Release builds check buffers and stacks, and bind symbols at the start" ON)
+option(HEATSINK_HARDENED "Release builds check buffers and stacks, and bind symbols early" ON)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=heatsink)
   if(HEATSINK_HARDENED)

@@ -17,8 +17,11 @@ namespace {
 void print_help(std::span<const Verb> verbs, std::ostream& out) {
   out << "heatsink finds the hot keys of a Redis or Valkey server and serves them from local "
          "copies.\n\nusage: heatsink VERB [flags]\n\n";
+  std::size_t columns = 8;
+  for (const Verb& verb : verbs) columns = std::max(columns, verb.name.size());
   for (const Verb& verb : verbs) {
-    out << "  " << std::left << std::setw(8) << verb.name << " " << verb.help << "\n";
+    out << "  " << std::left << std::setw(static_cast<int>(columns)) << verb.name << " "
+        << verb.help << "\n";
   }
   out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' prints the "
          "version.\n";

@@ -37,7 +37,7 @@ int ask(const HealthFlags& flags) {
               << one_line(answer.error().message) << "\n";
     return kFailed;
   }
-  std::cout << one_line(*answer) << "\n" << std::flush;
+  std::cout << one_line(answer->substr(0, answer->find('\n'))) << "\n" << std::flush;
   return std::cout.good() ? kDone : kFailed;
 }
 

@@ -21,6 +21,17 @@ if(HEATSINK_SANITIZE)
   add_link_options(-fsanitize=${HEATSINK_SANITIZE})
 endif()
 
+# What users run is hardened (docs/decisions/0047-debian-packages-by-debhelper.md has the cost), and
+# does not name the folder that it was built in.
+option(HEATSINK_HARDENED "Release builds check buffers and stacks, and bind symbols early" ON)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=heatsink)
+  if(HEATSINK_HARDENED)
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+    add_link_options(-Wl,-z,relro -Wl,-z,now)
+  endif()
+endif()
+
 # heatsink_off_the_hot_path(TARGET): no request runs its code, so -O2 will do: it compiles in two
 # thirds of the time of -O3.
 function(heatsink_off_the_hot_path TARGET)

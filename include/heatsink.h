@@ -31,6 +31,9 @@ extern "C" {
 #define HEATSINK_ABI_VERSION 1
 HEATSINK_API uint32_t heatsink_abi_version(void);
 
+// The version of the loaded library, "1.2.3". Static.
+HEATSINK_API const char* heatsink_version(void);
+
 // Rules for all functions, unless a function says otherwise:
 // * Any thread may call them. They throw no exceptions. Callbacks must not throw or longjmp() out,
 //   and the library holds no lock while it calls them.

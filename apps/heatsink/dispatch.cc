@@ -9,6 +9,7 @@
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/nearest.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/version.h"
 
 namespace heatsink::app {
 namespace {
@@ -16,8 +17,11 @@ namespace {
 void print_help(std::span<const Verb> verbs, std::ostream& out) {
   out << "heatsink finds the hot keys of a Redis or Valkey server and serves them from local "
          "copies.\n\nusage: heatsink VERB [flags]\n\n";
+  std::size_t columns = 8;
+  for (const Verb& verb : verbs) columns = std::max(columns, verb.name.size());
   for (const Verb& verb : verbs) {
-    out << "  " << std::left << std::setw(8) << verb.name << " " << verb.help << "\n";
+    out << "  " << std::left << std::setw(static_cast<int>(columns)) << verb.name << " "
+        << verb.help << "\n";
   }
   out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' prints the "
          "version.\n";
@@ -47,7 +51,7 @@ int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& o
     return kDone;
   }
   if (word == "--version") {
-    out << "heatsink " << HEATSINK_VERSION << "\n";
+    out << "heatsink " << version() << "\n";
     return kDone;
   }
   const auto verb =

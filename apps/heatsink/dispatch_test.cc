@@ -8,6 +8,7 @@
 
 #include "apps/heatsink/verb_for_test.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/version.h"
 
 namespace heatsink::app {
 namespace {
@@ -64,7 +65,7 @@ TEST(Dispatch, UnknownVerbGivesTheNearest) {
 }
 
 TEST(Dispatch, VersionIsTheProjects) {
-  EXPECT_EQ(run({"heatsink", "--version"}).out, "heatsink " HEATSINK_VERSION "\n");
+  EXPECT_EQ(run({"heatsink", "--version"}).out, "heatsink " + std::string(version()) + "\n");
 }
 
 TEST(Dispatch, EveryVerbOfTheBinaryHasItsSentence) {

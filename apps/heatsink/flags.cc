@@ -3,14 +3,30 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <utility>
 
 #include "apps/heatsink/verbs.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::app {
+namespace {
+
+std::function<void(const CLI::App&)>& reader() {
+  static std::function<void(const CLI::App&)> read;
+  return read;
+}
+
+}  // namespace
+
+FlagsReader::FlagsReader(std::function<void(const CLI::App&)> read) { reader() = std::move(read); }
+FlagsReader::~FlagsReader() { reader() = nullptr; }
 
 std::optional<int> parse_flags(CLI::App& app, int argc, char** argv) {
   app.name(argv[0]);
+  if (reader()) {
+    reader()(app);
+    return kDone;
+  }
   try {
     app.parse(argc, argv);
     return std::nullopt;

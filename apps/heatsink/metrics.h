@@ -12,6 +12,9 @@ namespace heatsink::app {
 // The proxy's metrics, the kernel's counters of the process, and the build.
 MetricSamples all_samples(const proxy::Proxy& proxy);
 
+// The rows of the proxy, the library and the rate limiters; some of them twice.
+MetricRows all_metric_rows();
+
 // docs/reference/metrics.md, printed by `heatsink config metrics`.
 std::string metrics_page();
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -13,6 +14,8 @@
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
+#include "apps/heatsink/process/service_manager.h"
+#include "apps/heatsink/process/watchdog.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
@@ -99,6 +102,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     return proxy.inspect(std::move(name), db);
   };
   add_health(sources, proxy, watch);
+  sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
   sources.statistic = statistic_source(options);
   return httpd::HttpServer::start({.listen = *listen, .token = *token},
                                   admin::pages_of(std::move(sources)));
@@ -119,8 +123,9 @@ int fail(const Error& error) {
   return kFailed;
 }
 
-void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
-               const httpd::HttpServer* admin) {
+// Returns the line that it prints.
+std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
+                      const httpd::HttpServer* admin) {
   const TimePoint limit = BootClock::now() + kFirstContact;
   while (!proxy.ready().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
   const Status ready = proxy.ready();
@@ -133,13 +138,16 @@ void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
       (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
     log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
+  return line;
 }
 
 // Returns the signal that ends the proxy. SIGHUP only reopens the log's file and reloads
 // certificates.
-int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
+int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy, const ServiceManager& manager,
+                 const std::string& status) {
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+    manager.reloading(monotonic_now());
     if (const Status reopened = reopen_log(); !reopened.ok())
       log(LogLevel::kError, "SIGHUP: cannot reopen the log, so the old file is still in use: " +
                                 reopened.error().message);
@@ -148,6 +156,7 @@ int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
         read.ok() ? "SIGHUP: certificates reloaded"
                   : "SIGHUP: cannot reload the certificates, so the old ones are still in use: " +
                         read.error().message);
+    manager.ready(status);
   }
   return signal;
 }
@@ -184,18 +193,24 @@ int run_proxy(int argc, char** argv) {
     return fail({opened.error().code, "log.file: " + opened.error().message});
   if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
 
+  const ServiceManager manager(ServiceEnvironment::take());
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());
   std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
   Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy, watch.get());
   if (!admin.ok()) return fail(admin.error());
-  say_ready(options, **proxy, admin->get());
+  const std::string status = say_ready(options, **proxy, admin->get());
+  manager.ready(status);
+  std::optional<Watchdog> watchdog(std::in_place, manager,
+                                   [&proxy] { return (*proxy)->alive(BootClock::now()); });
 
-  const int signal = wait_for_end(ending, **proxy);
+  const int signal = wait_for_end(ending, **proxy, manager, status);
+  manager.stopping(kEndWithin);
   log(LogLevel::kInfo,
       signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
   const EndWithin bound(kEndWithin);
+  watchdog.reset();
   admin->reset();
   watch.reset();
   proxy->reset();

@@ -162,6 +162,7 @@ int run_replay(int argc, char** argv) {
                  "Trace to read: CSV with a header (t_ms,key,op,size), output of 'redis-cli "
                  "MONITOR', a recording of 'heatsink top --record', or packets (pcap, pcapng); "
                  "plain or zstd; - is standard input")
+      ->type_name("FILE")
       ->required();
   add_timing_flags(app, options.reading.timing);
   add_thresholds_flag(app, options);

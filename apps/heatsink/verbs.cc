@@ -7,13 +7,18 @@ namespace heatsink::app {
 
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
+      {"completion", "Prints the completion of bash, zsh or fish for this program.",
+       run_completion},
       {"config",
        "Prints the effective configuration, checks a file, or prints the list of metrics.",
        run_config},
       {"doctor", "Checks a server and this machine: what is wrong, what it costs, how to mend it.",
        run_doctor},
       {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
+      {"health", "Asks a running proxy whether it is fine, for probes: the exit code says so.",
+       run_health},
       {"load", "Generates a skewed load: Zipf reads and some writes of the same keys.", run_load},
+      {"man", "Prints a manual page, or the list of them.", run_man},
       {"proxy",
        "Runs the proxy: finds the hot keys of a server and serves them from coherent copies.",
        run_proxy},

@@ -21,10 +21,13 @@ struct Verb {
   RunVerb run;
 };
 
+int run_completion(int argc, char** argv);
 int run_config(int argc, char** argv);
 int run_doctor(int argc, char** argv);
 int run_explain(int argc, char** argv);
+int run_health(int argc, char** argv);
 int run_load(int argc, char** argv);
+int run_man(int argc, char** argv);
 int run_proxy(int argc, char** argv);
 int run_replay(int argc, char** argv);
 int run_stats(int argc, char** argv);

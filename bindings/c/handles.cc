@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "heatsink/base/version.h"
+
 namespace heatsink::capi {
 namespace {
 
@@ -58,6 +60,8 @@ using heatsink::capi::LoadCall;
 using heatsink::capi::missing_argument;
 
 uint32_t heatsink_abi_version() { return HEATSINK_ABI_VERSION; }
+
+const char* heatsink_version() { return heatsink::version(); }
 
 const char* heatsink_last_error() { return heatsink::capi::last_error.data(); }
 

@@ -104,6 +104,7 @@ static void test_options(void) {
   EXPECT(strstr(heatsink_last_error(), "HEATSINK_DETECTION_HOT_QPS") != NULL);
   heatsink_options_free(options);
   EXPECT(heatsink_abi_version() == HEATSINK_ABI_VERSION);
+  EXPECT(heatsink_version()[0] != '\0');
 }
 
 static void test_misuse(void) {

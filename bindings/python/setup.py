@@ -3,6 +3,9 @@
 
 libheatsink.so is built by CMake, or is that of the build folder that HEATSINK_BUILD names. What it
 links that is not on every Linux goes along, with its licence. Nothing is fetched.
+
+HEATSINK_SYSTEM_LIBRARY=1 makes a package without libraries, for a system that has libheatsink.so.1
+where its linker looks for it: a Debian package.
 """
 
 import atexit
@@ -34,6 +37,11 @@ SYSTEM = re.compile(
 # What is built on the way: never beside the sources, which may not be ours to write to.
 SCRATCH = tempfile.mkdtemp(prefix="heatsink-wheel.")
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
+
+
+SYSTEM_LIBRARY = os.environ.get("HEATSINK_SYSTEM_LIBRARY") == "1"
+# RPATH and not RUNPATH: it must hold for what the libraries beside it link, too.
+LIBRARIES_BESIDE = ["-Wl,-rpath,$ORIGIN/lib", "-Wl,--disable-new-dtags"]
 
 
 def run(*command: str | pathlib.Path) -> str:
@@ -77,6 +85,11 @@ def licence_of(library: str) -> pathlib.Path | None:
 class BuildWithLibrary(build_ext):
     def run(self) -> None:
         library = self.built_library()
+        if SYSTEM_LIBRARY:
+            for extension in self.extensions:
+                extension.extra_objects = [str(library)]
+            super().run()
+            return
         folder = pathlib.Path(self.build_lib, "heatsink/lib")
         if self.inplace:
             folder = HERE / "src/heatsink/lib"
@@ -132,8 +145,7 @@ setup(
             define_macros=[("HEATSINK_PYTHON_VERSION", f'"{version()}"')],
             py_limited_api=True,
             extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden"],
-            # RPATH and not RUNPATH: it must hold for what the libraries beside it link, too.
-            extra_link_args=["-Wl,-rpath,$ORIGIN/lib", "-Wl,--disable-new-dtags", "-Wl,-s"],
+            extra_link_args=[*([] if SYSTEM_LIBRARY else LIBRARIES_BESIDE), "-Wl,-s"],
             depends=[str(path) for path in HERE.glob("native/*.h")],
         )
     ],

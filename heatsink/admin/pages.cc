@@ -113,6 +113,8 @@ std::vector<httpd::Route> pages_of(Sources sources) {
       httpd::metrics_route(shared->metrics),
       {"/api/hotkeys", "the hot keys with their evidence, and totals of the node, as JSON",
        Pace::kSlow, page(get_hotkeys)}};
+  if (shared->alive) out.insert(out.begin() + 1, httpd::life_route(shared->alive));
+  out.push_back(httpd::version_route());
   if (shared->key) {
     out.push_back({"/api/key", "what is known of one key, as JSON: ?name=NAME&db=0", Pace::kSlow,
                    page(get_key)});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/admin/metrics_text.h"
+#include "heatsink/base/version.h"
 #include "heatsink/report/testing/sample_report.h"
 
 namespace heatsink::admin {
@@ -61,6 +62,21 @@ TEST(AdminPages, EachPathHasItsAnswer) {
   EXPECT_THAT(get("/").body, HasSubstr("\n/api/hotkeys    the hot keys"));
   for (const char* path : {"/", "/healthz", "/metrics", "/api/hotkeys", "/api/events"})
     EXPECT_EQ(get(path).status, 200u) << path;
+}
+
+TEST(AdminPages, AStuckThreadIsNotTheServersFault) {
+  Sources sources = sample_sources();
+  EXPECT_EQ(get("/livez", sources).status, 404u) << "nothing says whether threads are alive";
+  sources.ready = [] { return Status(Error{ErrorCode::kUnavailable, "no server"}); };
+  sources.alive = [] { return Status(Unit{}); };
+  EXPECT_EQ(get("/livez", sources).body, "ok\n");
+  sources.alive = [] { return Status(Error{ErrorCode::kTimedOut, "worker 1 is stuck"}); };
+  EXPECT_EQ(get("/livez", sources).status, 503u);
+  EXPECT_EQ(get("/livez", sources).body, "worker 1 is stuck\n");
+}
+
+TEST(AdminPages, ThePageOfTheVersion) {
+  EXPECT_EQ(get("/api/version").body, "{\"version\":\"" + std::string(version()) + "\"}\n");
 }
 
 TEST(AdminPages, ReportIsDatedByItsOwnMoment) {

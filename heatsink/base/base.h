@@ -27,7 +27,9 @@
 #include "heatsink/base/reference_table.h"      // IWYU pragma: export
 #include "heatsink/base/result.h"               // IWYU pragma: export
 #include "heatsink/base/secret_file.h"          // IWYU pragma: export
+#include "heatsink/base/sign_of_life.h"         // IWYU pragma: export
 #include "heatsink/base/timed_write.h"          // IWYU pragma: export
 #include "heatsink/base/units.h"                // IWYU pragma: export
+#include "heatsink/base/version.h"              // IWYU pragma: export
 #include "heatsink/base/wall_time.h"            // IWYU pragma: export
 #include "heatsink/base/zipf.h"                 // IWYU pragma: export

@@ -79,7 +79,8 @@ std::vector<httpd::Route> Core::routes() {
           {"/api/hotkeys", "the hot keys of this process with their evidence, as JSON",
            httpd::Pace::kSlow, hotkeys},
           {"/api/events", "keys that became hot or stopped being hot, as JSON", httpd::Pace::kSlow,
-           events}};
+           events},
+          httpd::version_route()};
 }
 
 std::string Core::coherence() const {

@@ -89,6 +89,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       coalescing_windows_(policy::coalescing_windows(shared.options)),
       events_(policy::quiet_sentence(shared.options)),
       started_at_(loop_.clock()),
+      sign_of_life_(started_at_),
       timers_(loop_, kRestPeriod),
       woken_at_(started_at_) {
   filler_.use(tracker_);
@@ -134,6 +135,7 @@ void CopyKeeper::begin() {
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] {
+    sign_of_life_.give(loop_.clock());
     tend_earned_copies();
     rest_if_idle();
   });

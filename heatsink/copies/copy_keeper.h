@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/access_probe.h"
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/copy_chooser.h"
@@ -74,6 +75,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // server, at most 2 s (copy_keeper_inspection.cc). `name` may be the redacted name.
   report::KeyInspection inspect(std::string name, std::uint32_t db);
   const Counters& counters() const { return counters_; }
+  const SignOfLife& sign_of_life() const { return sign_of_life_; }
   const DurationHistogram& fill_latency() const { return filler_.latency(); }
   const DurationHistogram& staleness() const { return auditor_.staleness(); }
 
@@ -176,6 +178,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers
   EventLog events_;
   const TimePoint started_at_;
+  SignOfLife sign_of_life_;
   PacedTimers timers_;
   TimePoint woken_at_;
   std::atomic<bool> rests_{false};

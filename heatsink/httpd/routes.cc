@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/base/version.h"
 #include "heatsink/httpd/access.h"
 #include "heatsink/httpd/query.h"
 
@@ -33,12 +34,32 @@ Answer wrong_method(const Route& route) {
 
 Answer json_answer(std::string body) { return {200, std::move(body), "application/json"}; }
 
+namespace {
+
+Route::Page page_of_status(std::function<Status()> of) {
+  return [of = std::move(of)](const Question&) -> Answer {
+    const Status status = of();
+    if (status.ok()) return {200, "ok\n"};
+    return {503, status.error().message + "\n"};
+  };
+}
+
+}  // namespace
+
 Route health_route(std::function<Status()> ready) {
   return {"/healthz", "200 \"ok\", or 503 and the reason", Pace::kHealth,
-          [ready = std::move(ready)](const Question&) -> Answer {
-            const Status status = ready();
-            if (status.ok()) return {200, "ok\n"};
-            return {503, status.error().message + "\n"};
+          page_of_status(std::move(ready))};
+}
+
+Route life_route(std::function<Status()> alive) {
+  return {"/livez", "200 \"ok\", or 503 and the thread that is stuck", Pace::kAtOnce,
+          page_of_status(std::move(alive))};
+}
+
+Route version_route() {
+  return {"/api/version", "the version of heatsink, as JSON", Pace::kAtOnce,
+          [](const Question&) -> Answer {
+            return json_answer("{\"version\":\"" + std::string(version()) + "\"}\n");
           }};
 }
 

@@ -76,6 +76,11 @@ struct Route {
 
 // /healthz: 200 "ok", or 503 with the message of the error.
 Route health_route(std::function<Status()> ready);
+// /livez: the same for threads that work. At once, on the thread of the connections, so that it
+// answers while all pages wait: `alive` must not wait, and must be thread-safe.
+Route life_route(std::function<Status()> alive);
+// /api/version: {"version":"1.2.3"}.
+Route version_route();
 // /metrics: `text` is in Prometheus' format.
 Route metrics_route(std::function<std::string()> text);
 

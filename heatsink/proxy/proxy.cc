@@ -11,6 +11,7 @@
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/secret_file.h"
+#include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/proxy_metrics.h"
@@ -49,6 +50,19 @@ Result<Listeners> listen_all(const policy::ProxyOptions& options) {
   Result<net::UnixListener> listener = net::listen_unix(endpoint->unix_path, *mode, workers);
   if (!listener.ok()) return listener.error();
   return Listeners{std::move(listener->sockets), std::move(listener->file)};
+}
+
+// A thread at rest gives a sign every two seconds, and one with the largest detection.tick every
+// five (worker.cc, copy_keeper.cc).
+constexpr Nanos kStuckAfter = std::chrono::seconds(10);
+
+Status alive_thread(const std::string& name, const SignOfLife& sign, TimePoint now) {
+  const Nanos silence = sign.silence(now);
+  if (silence <= kStuckAfter) return Unit{};
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(silence).count();
+  return Error{ErrorCode::kTimedOut, "the thread of " + name +
+                                         " is stuck: it has done nothing for " +
+                                         std::to_string(seconds) + " s"};
 }
 
 // For `top -H` and debuggers; at most 15 characters.
@@ -183,6 +197,17 @@ report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
 
 std::uint64_t Proxy::contact_changes() const {
   return threads_->shared.contact_changes.load(std::memory_order_relaxed);
+}
+
+Status Proxy::alive(TimePoint now) const {
+  if (const Status keeper = alive_thread("the keeper", threads_->keeper.sign_of_life(), now);
+      !keeper.ok())
+    return keeper;
+  for (const auto& worker : threads_->workers) {
+    const std::string name = "worker " + std::to_string(worker->index());
+    if (Status alive = alive_thread(name, worker->sign_of_life(), now); !alive.ok()) return alive;
+  }
+  return Unit{};
 }
 
 Status Proxy::ready() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
@@ -45,6 +46,9 @@ class Proxy {
   Status reload_tls();
   // How often the server has been reached, or lost. One atomic load.
   std::uint64_t contact_changes() const;
+  // Ok while the keeper and all workers come round their loops; else an error that names the thread
+  // that is stuck. Reads one number of each thread, and waits for none.
+  Status alive(TimePoint now) const;
   Status ready() const;  // ok if the server can be reached; else an error with the reason
 
  private:

@@ -60,6 +60,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              big_replies_,
              latencies_,
              reply_sizes_},
+      sign_of_life_(loop_.clock()),
       timers_(loop_, kIdlePeriod) {}
 
 Worker::~Worker() {
@@ -301,6 +302,7 @@ void Worker::end_turn() {
 
 void Worker::tick() {
   const TimePoint now = loop_.now();
+  sign_of_life_.give(now);
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) post_summary(false);
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())

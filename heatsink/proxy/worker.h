@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/paced_timers.h"
 #include "heatsink/copies/permission_cache.h"
@@ -69,6 +70,7 @@ class Worker final : public Upstream::Host,
   const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
   const Latencies& latencies() const { return latencies_; }         // any thread
   const WorkerMemory& memory() const { return memory_; }            // any thread
+  const SignOfLife& sign_of_life() const { return sign_of_life_; }  // any thread
   std::size_t index() const { return index_; }
 
   // For its connections and its coalescing:
@@ -212,6 +214,7 @@ class Worker final : public Upstream::Host,
   std::optional<Measured> measured_;
   TimePoint server_left_at_{};
   bool shed_due_ = false;
+  SignOfLife sign_of_life_;
   copies::PacedTimers timers_;
   bool quiet_ = true;  // the last summary was empty
 };

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The packages that deploy/build-packages has made, and what is said in them."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = pathlib.Path(os.environ.get("HEATSINK_PACKAGES", ROOT / "build/packages"))
+NAMES = ("heatsink", "libheatsink1", "libheatsink-dev", "python3-heatsink")
+
+
+def run(*command, **more):
+    """The output; what fails is shown."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        **more,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+def package(name):
+    (path,) = FOLDER.glob(f"{name}_*.deb")
+    return path
+
+
+def wheel():
+    (path,) = FOLDER.glob("*.whl")
+    return path
+
+
+def field(path, name):
+    return run("dpkg-deb", "-f", path, name).strip()
+
+
+def project_version():
+    project = (ROOT / "CMakeLists.txt").read_text("utf-8")
+    return re.search(r"^project\(heatsink VERSION ([\d.]+)", project, re.MULTILINE)[1]

@@ -50,6 +50,13 @@ constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKi
                                      "HEATSINK BARRIER commands, by outcome: passed or timeout.",
                                      "outcome"};
 
+constexpr MetricRow kAccesses{
+    "heatsink_accesses_total", MetricKind::kCounter,
+    "Accesses of keys: a command makes one for each key that it names. access is hit (a read that "
+    "a local copy answered), miss (any other read) or write. hit / all is the load that the server "
+    "is spared.",
+    "access"};
+
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
   return {name, MetricKind::kCounter, help};
 }
@@ -76,6 +83,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
       {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
       {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
+      {Count::kAccessHits, kAccesses, "access", "hit"},
+      {Count::kAccessMisses, kAccesses, "access", "miss"},
+      {Count::kAccessWrites, kAccesses, "access", "write"},
       {Count::kLocalHits,
        counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
       {Count::kJoinedFills, counter("heatsink_joined_fills_total",

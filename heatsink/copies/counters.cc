@@ -22,6 +22,11 @@ constexpr MetricRow kCopiesRefused{
     "too-big (fills whose value was too big) or no-room (fills for which the cache or the server's "
     "table had no room).",
     "reason"};
+constexpr MetricRow kEvictions{
+    "heatsink_evictions_total", MetricKind::kCounter,
+    "Keys whose local copies were dropped to make room. reason is entries (another key needed its "
+    "entry, cache.maximum-size) or bytes (another copy needed its bytes, cache.maximum-bytes).",
+    "reason"};
 constexpr MetricRow kTurnedAway{
     "heatsink_clients_refused_total", MetricKind::kCounter,
     "Client connections refused, by the option that limits them. limit is "
@@ -102,6 +107,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kWrittenEarly, kCopiesRefused, "reason", "written"},
       {Count::kTooBig, kCopiesRefused, "reason", "too-big"},
       {Count::kNoRoom, kCopiesRefused, "reason", "no-room"},
+      {Count::kEvictedForEntries, kEvictions, "reason", "entries"},
+      {Count::kEvictedForBytes, kEvictions, "reason", "bytes"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
                                      "Refusals delayed by limits.refusal-delay, for clients that "
                                      "send only refused commands.")},

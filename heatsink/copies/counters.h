@@ -41,6 +41,8 @@ enum class Count : std::uint8_t {
   kWrittenEarly,
   kTooBig,
   kNoRoom,
+  kEvictedForEntries,
+  kEvictedForBytes,
   kRefusalsHeld,
   kForwardedShared,
   kForwardedPrivate,

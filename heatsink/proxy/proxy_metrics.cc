@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy_metrics.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -71,6 +72,15 @@ constexpr MetricRow kCertificateEnd{
     "clients (proxy.tls-cert) or upstream (upstream.tls-cert). Only with TLS.",
     "of"};
 
+constexpr MetricRow kSaved{
+    "heatsink_copies_saved_ratio", MetricKind::kGauge,
+    "Share of all reads that local copies spare the server, less what the copies cost it. The "
+    "proxy estimates it by simulations of its traffic. Only with cache.admission: pays."};
+constexpr MetricRow kReadCpu{
+    "heatsink_server_read_cpu_seconds", MetricKind::kGauge,
+    "Estimate of the server's CPU time for one read that a local copy spares it. Only with "
+    "cache.admission: pays."};
+
 using Histogram = copies::DurationHistogram Latencies::*;
 
 MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> workers,
@@ -99,6 +109,13 @@ void append_certificates(MetricSamples& samples, const SharedState& shared) {
   };
   append("clients", shared.client_tls());
   append("upstream", shared.upstream_address.tls());
+}
+
+void append_benefit(MetricSamples& samples, const report::Report& report) {
+  if (!report.copies) return;
+  samples.push_back({&kSaved, report.copies->saved});
+  if (report.copies->read_cpu)
+    samples.push_back({&kReadCpu, std::chrono::duration<double>(*report.copies->read_cpu).count()});
 }
 
 void append_memory(MetricSamples& samples, const SharedState& shared, const report::Report& report,
@@ -142,6 +159,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   if (shared.limits) shared.limits->append_samples(samples);
   append_setting_samples(samples, shared);
   append_certificates(samples, shared);
+  append_benefit(samples, report);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   add(kClients, report.clients);
   add(kPrivate, shared.private_connections.load());
@@ -160,7 +178,8 @@ MetricRows metric_rows() {
   MetricRows rows{
       &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,     &kUp,
       &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,   &kLogDropped,
-      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency, &kCertificateEnd};
+      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency, &kCertificateEnd,
+      &kSaved,   &kReadCpu};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);

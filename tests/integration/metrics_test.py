@@ -38,7 +38,7 @@ def told(page):
 
 
 class Metrics(ProxyTest):
-    PROXY_OPTIONS = {**EAGER, "limits.automatic-qps": 1000}
+    PROXY_OPTIONS = {**EAGER, "cache.admission": "pays", "limits.automatic-qps": 1000}
     RULES = RULES
 
     def setUp(self):

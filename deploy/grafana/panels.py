@@ -205,7 +205,7 @@ COPIES = Row("Copies: what they cost and bring", [
     Panel("Memory of the copies", "Bytes of the local copies, and their limit "
           "(cache.maximum-bytes).", "bytes",
           [gauge("heatsink_cache_bytes"),
-           (f"max({chosen('heatsink_max_cache_bytes')})", "limit")], width=6),
+           (f"max({chosen('heatsink_cache_max_bytes')})", "limit")], width=6),
     Panel("Reads that copies spare", "Share of all reads that copies spare the server, less what "
           "they cost it: what the proxy's own simulations expect.", "percentunit",
           [gauge("heatsink_copies_saved_ratio")], width=6, minimum=None),
@@ -270,12 +270,12 @@ LIMITS = Row("Limits", [
     Panel("How full the limits are", "1 is the limit. Alert HeatsinkNearLimit from 0.8 on; the "
           "guide says what happens at each limit.", "percentunit",
           [(f"max({chosen(used)} / {chosen(limit)})", name) for used, limit, name in (
-              ("heatsink_clients", "heatsink_max_clients", "clients"),
-              ("heatsink_private_connections", "heatsink_max_private_connections",
+              ("heatsink_clients", "heatsink_clients_max", "clients"),
+              ("heatsink_private_connections", "heatsink_private_connections_max",
                "private connections"),
-              ("heatsink_client_buffers_bytes", "heatsink_max_client_buffers_bytes",
+              ("heatsink_client_buffers_bytes", "heatsink_client_buffers_max_bytes",
                "client buffers"),
-              ("heatsink_tracked_keys", "heatsink_max_tracked_keys", "tracked keys"),
+              ("heatsink_tracked_keys", "heatsink_tracked_keys_max", "tracked keys"),
               ("process_open_fds", "process_max_fds", "file descriptors"))],
           maximum=1, bad_from=0.8),
     Panel("Commands over a limit", "Commands over the limit of a rule, by rule and outcome.", "ops",

@@ -17,7 +17,8 @@ constexpr MetricRow kRefusals{
     "rule"};
 constexpr MetricRow kCopiesRefused{
     "heatsink_copies_refused_total", MetricKind::kCounter,
-    "Why keys had no copy. reason is seldom-read (reads after which the key had not earned one), "
+    "Times that a key got no copy, or lost it too early. reason is seldom-read (reads after which "
+    "the key had not earned one), "
     "written (copies that a write ended before they had paid for their fill), "
     "too-big (fills whose value was too big) or no-room (fills for which the cache or the server's "
     "table had no room).",

@@ -157,7 +157,9 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   append_memory(samples, shared, report, workers);
   append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
   if (shared.limits) shared.limits->append_samples(samples);
-  append_setting_samples(samples, shared);
+  append_setting_samples(samples, shared.options,
+                         {.clients = static_cast<std::uint64_t>(shared.options.clients_max),
+                          .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/setting_metrics.h"
 
-#include "heatsink/proxy/shared_state.h"
-
 namespace heatsink::proxy {
 namespace {
 
@@ -10,21 +8,21 @@ constexpr MetricRow gauge(std::string_view name, std::string_view help) {
   return {name, MetricKind::kGauge, help};
 }
 
-constexpr MetricRow kClients =
-    gauge("heatsink_max_clients", "proxy.maximum-clients, the limit of heatsink_clients.");
+constexpr MetricRow kClients = gauge(
+    "heatsink_clients_max", "Client connections that may be open at once (proxy.maximum-clients).");
 constexpr MetricRow kPrivate =
-    gauge("heatsink_max_private_connections",
+    gauge("heatsink_private_connections_max",
           "proxy.maximum-private-connections, the limit of heatsink_private_connections.");
 constexpr MetricRow kBuffers =
-    gauge("heatsink_max_client_buffers_bytes",
+    gauge("heatsink_client_buffers_max_bytes",
           "proxy.maximum-memory, or the limit that the proxy chose itself: the limit of "
           "heatsink_client_buffers_bytes.");
 constexpr MetricRow kTracked = gauge(
-    "heatsink_max_tracked_keys", "cache.maximum-tracked-keys, the limit of heatsink_tracked_keys.");
+    "heatsink_tracked_keys_max", "cache.maximum-tracked-keys, the limit of heatsink_tracked_keys.");
 constexpr MetricRow kEntries =
-    gauge("heatsink_max_cache_entries", "cache.maximum-size, the limit of heatsink_cache_entries.");
+    gauge("heatsink_cache_entries_max", "cache.maximum-size, the limit of heatsink_cache_entries.");
 constexpr MetricRow kBytes =
-    gauge("heatsink_max_cache_bytes", "cache.maximum-bytes, the limit of heatsink_cache_bytes.");
+    gauge("heatsink_cache_max_bytes", "cache.maximum-bytes, the limit of heatsink_cache_bytes.");
 constexpr MetricRow kAudits =
     gauge("heatsink_audit_sample_ratio",
           "audit.sample-rate: the share of local hits that the audit compares, 0 to 1. 0: none.");
@@ -33,14 +31,14 @@ constexpr MetricRow kEnabled = gauge(
 
 }  // namespace
 
-void append_setting_samples(MetricSamples& samples, const SharedState& shared) {
-  const policy::ProxyOptions& options = shared.options;
+void append_setting_samples(MetricSamples& samples, const policy::ProxyOptions& options,
+                            const LimitsInForce& limits) {
   const auto add = [&samples](const MetricRow& row, auto value) {
     samples.push_back({&row, static_cast<double>(value)});
   };
-  add(kClients, options.clients_max);
+  add(kClients, limits.clients);
   add(kPrivate, options.private_connections_max);
-  add(kBuffers, shared.memory.max_bytes());
+  add(kBuffers, limits.client_buffers.count);
   add(kTracked, options.maximum_tracked_keys);
   add(kEntries, options.maximum_size);
   add(kBytes, options.maximum_bytes.count);

@@ -3,14 +3,22 @@
 // is.
 #pragma once
 
+#include <cstdint>
+
 #include "heatsink/base/metric.h"
+#include "heatsink/base/units.h"
+#include "heatsink/policy/options.h"
 
 namespace heatsink::proxy {
 
-struct SharedState;
+// Limits that depend on more than the options: the proxy may have chosen them itself.
+struct LimitsInForce {
+  std::uint64_t clients = 0;
+  Bytes client_buffers{0};
+};
 
-// Any thread.
-void append_setting_samples(MetricSamples& samples, const SharedState& shared);
+void append_setting_samples(MetricSamples& samples, const policy::ProxyOptions& options,
+                            const LimitsInForce& limits);
 MetricRows setting_rows();
 
 }  // namespace heatsink::proxy

@@ -6,33 +6,28 @@
 #include <map>
 #include <string>
 
-#include "heatsink/proxy/shared_state.h"
-
 namespace heatsink::proxy {
 namespace {
 
-TEST(SettingMetrics, AreWhatTheOptionsSay) {
+TEST(SettingMetrics, AreWhatHoldsNow) {
   policy::ProxyOptions options;
-  options.clients_max = 11;
   options.private_connections_max = 12;
-  options.maximum_memory = mebibytes(13);
   options.maximum_tracked_keys = 14;
   options.maximum_size = 15;
   options.maximum_bytes = mebibytes(16);
   options.audit_rate = Share{0.25};
   options.cache_enabled = false;
-  const SharedState shared(options, net::RedisUrl{}, 1);
   MetricSamples samples;
-  append_setting_samples(samples, shared);
+  append_setting_samples(samples, options, {.clients = 11, .client_buffers = mebibytes(13)});
   std::map<std::string, double> values;
   for (const MetricSample& sample : samples) values.emplace(sample.row->name, sample.value);
   const std::map<std::string, double> expected{
-      {"heatsink_max_clients", 11},
-      {"heatsink_max_private_connections", 12},
-      {"heatsink_max_client_buffers_bytes", 13 * 1024 * 1024},
-      {"heatsink_max_tracked_keys", 14},
-      {"heatsink_max_cache_entries", 15},
-      {"heatsink_max_cache_bytes", 16 * 1024 * 1024},
+      {"heatsink_clients_max", 11},
+      {"heatsink_private_connections_max", 12},
+      {"heatsink_client_buffers_max_bytes", 13 * 1024 * 1024},
+      {"heatsink_tracked_keys_max", 14},
+      {"heatsink_cache_entries_max", 15},
+      {"heatsink_cache_max_bytes", 16 * 1024 * 1024},
       {"heatsink_audit_sample_ratio", 0.25},
       {"heatsink_cache_enabled", 0}};
   EXPECT_EQ(values, expected);

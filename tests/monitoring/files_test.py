@@ -39,6 +39,31 @@ class Known(unittest.TestCase):
         self.assertFalse(extra, f"{where}: no metric in it has this label: {expression}")
 
 
+class Names(unittest.TestCase):
+    """What Prometheus recommends for names: promtool looks at those of one page only."""
+
+    def rows(self):
+        text = shipped.METRICS.read_text("utf-8")
+        found = re.findall(r"^\| `(\w+)` \| (\w+) \| [\w, ]* \| (.+) \|$", text, re.MULTILINE)
+        self.assertGreater(len(found), 100)
+        return found
+
+    def test_a_name_ends_in_its_unit(self):
+        for name, kind, _ in self.rows():
+            self.assertEqual(name.endswith("_total"), kind == "counter", name)
+            bare = name.removesuffix("_total")
+            for unit in ("seconds", "bytes", "ratio"):
+                self.assertTrue(f"_{unit}" not in bare or bare.endswith(f"_{unit}"), name)
+            self.assertNotRegex(bare, r"_(ms|us|milliseconds|mb|kb|percent|mib)(_|$)", name)
+            if kind == "histogram":
+                self.assertTrue(name.endswith("_seconds"), name)
+
+    def test_a_help_text_is_a_sentence(self):
+        for name, _, text in self.rows():
+            self.assertRegex(text, r"\.$", name)
+            self.assertGreaterEqual(len(text.split()), 3, name)
+
+
 class Dashboard(Known):
     def setUp(self):
         self.board = shipped.dashboard()
@@ -195,6 +220,38 @@ class Rules(Known):
         alerts = {rule["alert"] for rule in self.alerts}
         self.assertEqual(fires, alerts)
         self.assertEqual(quiet, alerts)
+
+
+@NEEDS_YAML
+class Operator(unittest.TestCase):
+    """The objects of the Prometheus operator, as far as this project can check them."""
+
+    def objects(self, name):
+        import yaml
+
+        return list(yaml.safe_load_all((shipped.PROMETHEUS / name).read_text("utf-8")))
+
+    def expect_a_monitor(self, monitor, endpoints):
+        self.assertEqual(monitor["apiVersion"], "monitoring.coreos.com/v1")
+        self.assertEqual(monitor["spec"]["selector"], {"matchLabels": {"app": "heatsink"}})
+        # The job becomes the value of this label, which HeatsinkDown looks at.
+        self.assertEqual(monitor["spec"]["jobLabel"], "app")
+        (endpoint,) = monitor["spec"][endpoints]
+        self.assertEqual(endpoint["port"], "metrics")
+        self.assertEqual(set(endpoint["bearerTokenSecret"]), {"name", "key"})
+
+    def test_pods(self):
+        (monitor,) = self.objects("pod-monitor.yaml")
+        self.assertEqual(monitor["kind"], "PodMonitor")
+        self.expect_a_monitor(monitor, "podMetricsEndpoints")
+
+    def test_a_service(self):
+        service, monitor = self.objects("service-monitor.yaml")
+        self.assertEqual((service["kind"], monitor["kind"]), ("Service", "ServiceMonitor"))
+        self.assertEqual([port["name"] for port in service["spec"]["ports"]], ["metrics"])
+        labels = monitor["spec"]["selector"]["matchLabels"]
+        self.assertLessEqual(labels.items(), service["metadata"]["labels"].items())
+        self.expect_a_monitor(monitor, "endpoints")
 
 
 if __name__ == "__main__":

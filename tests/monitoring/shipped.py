@@ -8,6 +8,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy/prometheus"
 GRAFANA = ROOT / "deploy/grafana"
+METRICS = ROOT / "docs/reference/metrics.md"
 GUIDE = ROOT / "docs/guides/monitoring.md"
 RECORDING = PROMETHEUS / "heatsink-recording.yml"
 ALERTS = PROMETHEUS / "heatsink-alerts.yml"
@@ -24,7 +25,7 @@ NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 
 def rows():
     """The labels of each metric of the proxy, by name, as the reference page has them."""
-    page = (ROOT / "docs/reference/metrics.md").read_text("utf-8").split("## The library")[0]
+    page = METRICS.read_text("utf-8").split("## The library")[0]
     known = dict(OF_PROMETHEUS)
     for name, kind, labels in re.findall(
         r"^\| `(\w+)` \| (\w+) \| ([\w, ]*) \|", page, re.MULTILINE

@@ -137,6 +137,7 @@ void CopyKeeper::begin() {
   timers_.every(kRestPeriod, [this] {
     sign_of_life_.give(loop_.clock());
     tend_earned_copies();
+    count_departures();
     rest_if_idle();
   });
   tracker_connection_.connect();
@@ -190,8 +191,6 @@ void CopyKeeper::tend_earned_copies() {
   savings_.tick(loop_.clock());
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
                               kSweptPerPeriod);
-  const std::uint64_t left = shared_.table.left_early();
-  counters_.add(Count::kWrittenEarly, left - std::exchange(left_early_, left));
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {

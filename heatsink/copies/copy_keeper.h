@@ -95,6 +95,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
   void tend_earned_copies();
+  void count_departures();
   std::optional<report::CopiesReport> report_on_copies() const;
   std::vector<report::CopiesReport::Copy> best_copies() const;
   void count_refusal(FillOutcome outcome);
@@ -171,7 +172,6 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
-  std::uint64_t left_early_ = 0;        // HotTable::left_early(), as counted so far
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   admit::CopySavings savings_;          // empty without a chooser
   policy::AutomaticLimits automatic_;

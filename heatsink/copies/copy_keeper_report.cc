@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's report for people, behind /api/hotkeys and heatsink top.
+// The keeper's report for people, behind /api/hotkeys and heatsink top, and counts for /metrics.
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -31,6 +31,16 @@ report::Report CopyKeeper::report() {
   report::Report report;
   report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
   return report;
+}
+
+// The table counts by itself, because it knows no metrics.
+void CopyKeeper::count_departures() {
+  const auto raise = [this](Count count, std::uint64_t to) {
+    counters_.add(count, to - counters_.read(count));
+  };
+  raise(Count::kWrittenEarly, shared_.table.left_early());
+  raise(Count::kEvictedForEntries, shared_.table.evictions(cache::EvictionReason::kEntries).count);
+  raise(Count::kEvictedForBytes, shared_.table.evictions(cache::EvictionReason::kBytes).count);
 }
 
 report::Report CopyKeeper::make_report() {

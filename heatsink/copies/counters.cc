@@ -17,10 +17,16 @@ constexpr MetricRow kRefusals{
     "rule"};
 constexpr MetricRow kCopiesRefused{
     "heatsink_copies_refused_total", MetricKind::kCounter,
-    "Why keys had no copy. reason is seldom-read (reads after which the key had not earned one), "
+    "Times that a key got no copy, or lost it too early. reason is seldom-read (reads after which "
+    "the key had not earned one), "
     "written (copies that a write ended before they had paid for their fill), "
     "too-big (fills whose value was too big) or no-room (fills for which the cache or the server's "
     "table had no room).",
+    "reason"};
+constexpr MetricRow kEvictions{
+    "heatsink_evictions_total", MetricKind::kCounter,
+    "Keys whose local copies were dropped to make room. reason is entries (another key needed its "
+    "entry, cache.maximum-size) or bytes (another copy needed its bytes, cache.maximum-bytes).",
     "reason"};
 constexpr MetricRow kTurnedAway{
     "heatsink_clients_refused_total", MetricKind::kCounter,
@@ -50,6 +56,13 @@ constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKi
                                      "HEATSINK BARRIER commands, by outcome: passed or timeout.",
                                      "outcome"};
 
+constexpr MetricRow kAccesses{
+    "heatsink_accesses_total", MetricKind::kCounter,
+    "Accesses of keys: a command makes one for each key that it names. access is hit (a read that "
+    "a local copy answered), miss (any other read) or write. hit / all is the load that the server "
+    "is spared.",
+    "access"};
+
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
   return {name, MetricKind::kCounter, help};
 }
@@ -76,6 +89,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
       {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
       {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
+      {Count::kAccessHits, kAccesses, "access", "hit"},
+      {Count::kAccessMisses, kAccesses, "access", "miss"},
+      {Count::kAccessWrites, kAccesses, "access", "write"},
       {Count::kLocalHits,
        counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
       {Count::kJoinedFills, counter("heatsink_joined_fills_total",
@@ -92,6 +108,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kWrittenEarly, kCopiesRefused, "reason", "written"},
       {Count::kTooBig, kCopiesRefused, "reason", "too-big"},
       {Count::kNoRoom, kCopiesRefused, "reason", "no-room"},
+      {Count::kEvictedForEntries, kEvictions, "reason", "entries"},
+      {Count::kEvictedForBytes, kEvictions, "reason", "bytes"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
                                      "Refusals delayed by limits.refusal-delay, for clients that "
                                      "send only refused commands.")},

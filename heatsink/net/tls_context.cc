@@ -4,7 +4,11 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <time.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "heatsink/base/printable.h"
@@ -59,6 +63,23 @@ std::optional<Error> check_dates(SSL_CTX* context, const std::string& file) {
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
     return file_error("the certificate", file, "it is not valid yet: check this machine's clock");
   return std::nullopt;
+}
+
+// In seconds since 1970; for ever, if OpenSSL cannot read the date.
+std::int64_t end_of(const X509* certificate) {
+  tm end{};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1)
+    return std::numeric_limits<std::int64_t>::max();
+  return timegm(&end);
+}
+
+// REQUIRES an identity.
+std::int64_t end_of_chain(SSL_CTX* context) {
+  std::int64_t end = end_of(SSL_CTX_get0_certificate(context));
+  STACK_OF(X509)* chain = nullptr;  // the context's
+  SSL_CTX_get_extra_chain_certs(context, &chain);
+  for (int i = 0; i < sk_X509_num(chain); ++i) end = std::min(end, end_of(sk_X509_value(chain, i)));
+  return end;
 }
 
 std::optional<Error> load_identity(SSL_CTX* context, const std::string& cert_file,
@@ -117,6 +138,7 @@ Result<TlsContext> TlsContext::server(const TlsServerOptions& options) {
   }
   SSL_CTX_set_verify(context, verify_mode(options.client_auth), nullptr);
   TlsContext out;
+  out.expires_at_ = end_of_chain(context);
   out.context_ = *std::move(made);
   out.is_server_ = true;
   return out;
@@ -137,6 +159,7 @@ Result<TlsContext> TlsContext::client(const TlsClientOptions& options) {
   }
   SSL_CTX_set_verify(context, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   TlsContext out;
+  if (!options.cert_file.empty()) out.expires_at_ = end_of_chain(context);
   out.context_ = *std::move(made);
   if (options.verify) out.server_name_ = options.server_name;
   return out;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "heatsink/base/result.h"
@@ -49,11 +50,15 @@ class TlsContext {
   bool is_server() const { return is_server_; }
   // to be verified; "": not verified
   const std::string& server_name() const { return server_name_; }
+  // When the first certificate of our own chain expires, in seconds since 1970. Nothing: no TLS, or
+  // a client without a certificate.
+  std::optional<std::int64_t> expires_at() const { return expires_at_; }
 
  private:
   std::shared_ptr<ssl_ctx_st> context_;
   bool is_server_ = false;
   std::string server_name_;
+  std::optional<std::int64_t> expires_at_;
 };
 
 }  // namespace heatsink::net

@@ -15,6 +15,7 @@
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/proxy_metrics.h"
+#include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 
 namespace heatsink::proxy {
@@ -220,7 +221,9 @@ Status Proxy::ready() const {
 MetricSamples Proxy::metrics() const {
   std::vector<const Worker*> workers;
   for (const auto& worker : threads_->workers) workers.push_back(worker.get());
-  return samples_of(threads_->shared, threads_->keeper, workers);
+  MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
+  append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
+  return samples;
 }
 
 }  // namespace heatsink::proxy

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy_metrics.h"
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/log.h"
@@ -10,6 +13,8 @@
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/setting_metrics.h"
+#include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 #include "heatsink/report/report.h"
 
@@ -61,6 +66,21 @@ constexpr MetricRow kUpstreamLatency{
 constexpr MetricRow kFillLatency{"heatsink_fill_latency_seconds", MetricKind::kHistogram,
                                  "Time from asking the server for a local copy until its answer."};
 
+constexpr MetricRow kCertificateEnd{
+    "heatsink_tls_certificate_expiry_timestamp_seconds", MetricKind::kGauge,
+    "When a certificate of the proxy, or of its chain, expires, in seconds since 1970. of is "
+    "clients (proxy.tls-cert) or upstream (upstream.tls-cert). Only with TLS.",
+    "of"};
+
+constexpr MetricRow kSaved{
+    "heatsink_copies_saved_ratio", MetricKind::kGauge,
+    "Share of all reads that local copies spare the server, less what the copies cost it. The "
+    "proxy estimates it by simulations of its traffic. Only with cache.admission: pays."};
+constexpr MetricRow kReadCpu{
+    "heatsink_server_read_cpu_seconds", MetricKind::kGauge,
+    "Estimate of the server's CPU time for one read that a local copy spares it. Only with "
+    "cache.admission: pays."};
+
 using Histogram = copies::DurationHistogram Latencies::*;
 
 MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> workers,
@@ -80,6 +100,22 @@ void append_latencies(MetricSamples& samples, const copies::CopyKeeper& keeper,
   samples.push_back(
       latency_of(kUpstreamLatency, workers, &Latencies::exclusive, {{"connection", "private"}}));
   samples.push_back(keeper.fill_latency().sample(kFillLatency));
+}
+
+void append_certificates(MetricSamples& samples, const SharedState& shared) {
+  const auto append = [&samples](const char* of, const net::TlsContext& tls) {
+    if (const std::optional<std::int64_t> end = tls.expires_at())
+      samples.push_back({&kCertificateEnd, static_cast<double>(*end), {{"of", of}}});
+  };
+  append("clients", shared.client_tls());
+  append("upstream", shared.upstream_address.tls());
+}
+
+void append_benefit(MetricSamples& samples, const report::Report& report) {
+  if (!report.copies) return;
+  samples.push_back({&kSaved, report.copies->saved});
+  if (report.copies->read_cpu)
+    samples.push_back({&kReadCpu, std::chrono::duration<double>(*report.copies->read_cpu).count()});
 }
 
 void append_memory(MetricSamples& samples, const SharedState& shared, const report::Report& report,
@@ -121,6 +157,11 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   append_memory(samples, shared, report, workers);
   append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
   if (shared.limits) shared.limits->append_samples(samples);
+  append_setting_samples(samples, shared.options,
+                         {.clients = static_cast<std::uint64_t>(shared.options.clients_max),
+                          .client_buffers = Bytes{shared.memory.max_bytes()}});
+  append_certificates(samples, shared);
+  append_benefit(samples, report);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   add(kClients, report.clients);
   add(kPrivate, shared.private_connections.load());
@@ -137,12 +178,15 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
 
 MetricRows metric_rows() {
   MetricRows rows{
-      &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,    &kUp,
-      &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,  &kLogDropped,
-      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency};
+      &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,     &kUp,
+      &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,   &kLogDropped,
+      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency, &kCertificateEnd,
+      &kSaved,   &kReadCpu};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
+  for (const MetricRow* row : setting_rows()) rows.push_back(row);
+  for (const MetricRow* row : thread_rows()) rows.push_back(row);
   for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);
   return rows;
 }

@@ -42,7 +42,11 @@ struct WorkerParts {
     read_hits.add(read, hits);
   }
   void record(const detect::Access& access) const {
-    copies.saw(access.hash, access.kind == detect::AccessKind::kWrite);
+    const bool writes = access.kind == detect::AccessKind::kWrite;
+    counters.add(writes             ? copies::Count::kAccessWrites
+                 : access.local_hit ? copies::Count::kAccessHits
+                                    : copies::Count::kAccessMisses);
+    copies.saw(access.hash, writes);
     if (accesses != nullptr) accesses->record(access, loop.now());
   }
 };

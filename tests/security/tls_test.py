@@ -17,6 +17,13 @@ from stage import HOT, DoorTest, tcp
 VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 
+def end_of(cert):
+    """When it expires, in seconds since 1970."""
+    command = ["openssl", "x509", "-in", cert, "-noout", "-enddate"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return ssl.cert_time_to_seconds(said.strip().removeprefix("notAfter="))
+
+
 class TlsTest(DoorTest):
     @classmethod
     def setUpClass(cls):
@@ -240,6 +247,27 @@ class Clients(TlsTest):
         renewed = self.secure_client(door.port).socket.getpeercert()["serialNumber"]
         self.assertNotEqual(renewed, serial)
         self.assertEqual(old.ask("PING"), b"+PONG\r\n")
+
+    def test_the_first_end_of_its_certificates_is_a_metric(self):
+        _, upstream = self.tls_server(auth="yes")
+        cert, key = self.authority.sign("proxy", days=9)
+        identity = {"upstream.tls-cert": cert, "upstream.tls-key": key}
+        door = self.open(upstream, **self.with_cert, **self.trusting(), **identity)
+
+        def ends(of):
+            row = f'heatsink_tls_certificate_expiry_timestamp_seconds{{of="{of}"}}'
+            return door.metric(row, exact=True)
+
+        self.assertEqual((ends("clients"), ends("upstream")), (end_of(self.cert), end_of(cert)))
+        renewed, key = self.authority.sign("renewed", days=9)
+        with open(renewed, "ab") as chain, open(self.authority.cert, "rb") as authority:
+            chain.write(authority.read())
+        shutil.copy(key, self.key)
+        shutil.copy(renewed, self.cert)
+        door.process.signal(signal.SIGHUP)
+        door.says("certificates reloaded")
+        self.assertLess(end_of(self.authority.cert), end_of(renewed))
+        self.assertEqual(ends("clients"), end_of(self.authority.cert))
 
     def test_files_that_are_no_good_start_nothing(self):
         _, upstream = self.plain_server()

@@ -12,7 +12,7 @@ HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MEASURED = re.compile(
     r"\d ?(µs|us|ns)\b|\b(half a|a third of a|a whole) core\b|\d ?(k|M)/s\b"
-    r"|\d %[^.|]{0,25}\b(one|a|its) (core|time|CPU)\b|\d [KM]?i?B (each|per client)\b"
+    r"|\d %[^.|]{0,25}\b(one|its) (core|time|CPU)\b|\d [KM]?i?B (each|per client)\b"
 )
 COMMAND = re.compile(
     r"`[^`\n]*\b(bench/\w+|bench_\w+|heatsink (replay|load)\b|redis-cli info)[^`\n]*`"

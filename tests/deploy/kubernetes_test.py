@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Kubernetes examples: complete, hardened, and each command in them works, without a cluster."""
+"""The Kubernetes examples are complete and hardened, and their commands work: no cluster."""
 
 import json
 import pathlib

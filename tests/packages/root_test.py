@@ -29,9 +29,9 @@ OLD = "0.0.9"
 ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "HOME": "/root"}
 # Of files that only dpkg, apt and the like write, and of users, which stay.
 NOT_OURS = re.compile(
-    r"^(proc|dev|sys|tmp|run|debs|root|var/(lib/(dpkg|apt|systemd/deb-systemd-helper-\w+$)|cache|log/"
-    r"(apt|dpkg|alternatives|bootstrap))|etc/(passwd|group|g?shadow|subuid|subgid|ld\.so\.cache|"
-    r"\.pwd\.lock))"
+    r"^(proc|dev|sys|tmp|run|debs|root|var/(lib/(dpkg|apt|systemd/deb-systemd-helper-\w+$)|cache|"
+    r"log/(apt|dpkg|alternatives|bootstrap))|etc/(passwd|group|g?shadow|subuid|subgid|"
+    r"ld\.so\.cache|\.pwd\.lock))"
 )
 
 
@@ -91,7 +91,7 @@ def with_dependencies():
     """The tar file of a clean root in which the packages can be installed."""
     key = hashlib.sha256("\n".join(dependencies()).encode()).hexdigest()[:16]
     tar = CACHE / f"{SUITE}-{key}.tar"
-    if not tar.exists():
+    if not (tar.exists() and (CACHE / MINIMAL).exists()):
         make_clean_root(tar)
     return tar
 

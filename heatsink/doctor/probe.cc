@@ -247,7 +247,7 @@ void Probe::ask_all() {
     return;
   }
   if (!ask_rights()) return;
-  if (!ask("TOUCH", {"TOUCH", options_.heartbeat_key})) return;
+  if (facts_.evicts_by_use() && !ask("TOUCH", {"TOUCH", options_.heartbeat_key})) return;
   if (facts_.replies["HELLO"].type == Value::Type::kMap &&
       !ask("CLIENT TRACKING ON", {"CLIENT", "TRACKING", "ON"}))
     return;

@@ -141,11 +141,14 @@ void Probe::judge_silence(const Error& why) {
   stop(contact, why);
 }
 
-// PING comes before the login: its reply says whether clients need one.
+// PING comes before the login: its reply says whether clients need one. HELLO waits for that reply,
+// because Redis from 7.2 on sends no WRONGPASS while another reply is pending (addAuthErrReply).
 bool Probe::greet() {
-  talk_.ask({"PING"});
-  redis::append_hello(talk_.output(), resp::Protocol::kResp3, credentials_, kName);
-  for (const char* const name : {"PING", "HELLO"}) {
+  for (const std::string name : {"PING", "HELLO"}) {
+    if (name == "PING")
+      talk_.ask({name});
+    else
+      redis::append_hello(talk_.output(), resp::Protocol::kResp3, credentials_, kName);
     Result<Value> reply = talk_.receive(within(kReply));
     if (!reply.ok()) {
       // A server that is full or in protected mode says so, and closes.

@@ -160,7 +160,8 @@ bool Probe::greet() {
       judge_silence(reply.error());
       return false;
     }
-    facts_.replies[name] = std::move(reply).value();
+    Value& kept = facts_.replies[name] = std::move(reply).value();
+    if (kept.is_error()) kept.text = redis::without_arguments(kept.text);
   }
   const Value& hello = facts_.replies["HELLO"];
   // A server's replies to PING and HELLO are no others.
@@ -188,7 +189,7 @@ bool Probe::log_in_resp2() {
                                   ? said(talk_, {"AUTH", credentials_.password})
                                   : said(talk_, {"AUTH", credentials_.user, credentials_.password});
   if (!reply.ok()) return stop(Contact::kAnswered, reply.error());
-  if (reply->is_error()) facts_.login_error = reply->text;
+  if (reply->is_error()) facts_.login_error = redis::without_arguments(reply->text);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/http/http.h"
@@ -26,6 +27,9 @@ namespace heatsink::app {
 namespace {
 
 constexpr Nanos kProxyAnswers = std::chrono::seconds(5);
+// A proxy that has just been started is still looking.
+constexpr Nanos kFirstLook = std::chrono::seconds(10);
+constexpr Millis kAskAgain(100);
 constexpr std::size_t kAnswerBytesMax = 4U << 20U;
 constexpr std::size_t kColumnsMin = 60, kColumnsMax = 120, kColumns = 100;
 
@@ -143,15 +147,20 @@ int show(const doctor::Diagnosis& diagnosis, const DoctorFlags& flags) {
 }
 
 int show_of_proxy(const DoctorFlags& flags) {
-  const Result<doctor::Diagnosis> told = ask_proxy(*flags.admin, flags.token);
-  if (!told.ok()) {
-    std::cerr << "heatsink doctor: the proxy at " << printable(flags.admin->text())
-              << " does not say what it found: " << one_line(told.error().message) << "\n";
-    return kFailed;
+  const TimePoint until = BootClock::now() + kFirstLook;
+  Result<doctor::Diagnosis> told = ask_proxy(*flags.admin, flags.token);
+  while (told.ok() && told->checked_at.empty() && BootClock::now() < until) {
+    std::this_thread::sleep_for(kAskAgain);
+    told = ask_proxy(*flags.admin, flags.token);
   }
-  if (told->checked_at.empty()) {
-    std::cerr << "heatsink doctor: the proxy at " << printable(flags.admin->text())
-              << " has not made its checks yet, or doctor.enabled is false\n";
+  std::string why;
+  if (!told.ok())
+    why = "does not say what it found: " + one_line(told.error().message);
+  else if (told->checked_at.empty())
+    why = "has not made its checks yet: try again later";
+  if (!why.empty()) {
+    std::cerr << "heatsink doctor: the proxy at " << printable(flags.admin->text()) << " " << why
+              << "\n";
     return kFailed;
   }
   return show(*told, flags);

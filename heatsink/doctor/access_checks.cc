@@ -19,10 +19,6 @@ std::string user_of(const Facts& facts) {
   return printable(redis::Credentials{facts.upstream.user, ""}.acl_user());
 }
 
-bool evicts_by_use(std::string_view policy) {
-  return policy.ends_with("lru") || policy.ends_with("lfu");
-}
-
 // A server that loads its data or runs a slow script says nothing about rights.
 bool says_nothing(const resp::Value& reply) {
   return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
@@ -42,7 +38,7 @@ void check_rights(const Facts& facts, Findings& out) {
          right.grant, right.what});
   }
   const std::string_view touch = server.error("TOUCH");
-  const bool needs_touch = evicts_by_use(server.info("maxmemory_policy"));
+  const bool needs_touch = server.evicts_by_use();
   if (needs_touch && touch.starts_with("NOPERM") &&
       touch.find("to run the ") != std::string_view::npos) {
     out.push_back({Level::kWarning, "the server's user '" + user_of(facts) + "' may not run TOUCH",

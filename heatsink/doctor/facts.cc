@@ -37,6 +37,11 @@ std::optional<double> ServerFacts::info_number(std::string_view field) const {
   return redis::number_in(info(field));
 }
 
+bool ServerFacts::evicts_by_use() const {
+  const std::string_view policy = info("maxmemory_policy");
+  return policy.ends_with("lru") || policy.ends_with("lfu");
+}
+
 std::string_view ServerFacts::hello(std::string_view field) const {
   const resp::Value* const said = reply("HELLO");
   const resp::Value* const value = said == nullptr ? nullptr : said->find(field);

@@ -73,6 +73,8 @@ struct ServerFacts {
   std::string_view info(std::string_view field) const;  // of INFO; "": not known
   std::optional<double> info_number(std::string_view field) const;
   std::string_view hello(std::string_view field) const;  // of HELLO; "": not known
+  // Its policy is LRU or LFU, so the proxy touches keys that have copies. False: not known, too.
+  bool evicts_by_use() const;
 };
 
 // A file that an option names.

@@ -141,11 +141,14 @@ void Probe::judge_silence(const Error& why) {
   stop(contact, why);
 }
 
-// PING comes before the login: its reply says whether clients need one.
+// PING comes before the login: its reply says whether clients need one. HELLO waits for that reply,
+// because Redis from 7.2 on sends no WRONGPASS while another reply is pending (addAuthErrReply).
 bool Probe::greet() {
-  talk_.ask({"PING"});
-  redis::append_hello(talk_.output(), resp::Protocol::kResp3, credentials_, kName);
-  for (const char* const name : {"PING", "HELLO"}) {
+  for (const std::string name : {"PING", "HELLO"}) {
+    if (name == "PING")
+      talk_.ask({name});
+    else
+      redis::append_hello(talk_.output(), resp::Protocol::kResp3, credentials_, kName);
     Result<Value> reply = talk_.receive(within(kReply));
     if (!reply.ok()) {
       // A server that is full or in protected mode says so, and closes.
@@ -157,7 +160,8 @@ bool Probe::greet() {
       judge_silence(reply.error());
       return false;
     }
-    facts_.replies[name] = std::move(reply).value();
+    Value& kept = facts_.replies[name] = std::move(reply).value();
+    if (kept.is_error()) kept.text = redis::without_arguments(kept.text);
   }
   const Value& hello = facts_.replies["HELLO"];
   // A server's replies to PING and HELLO are no others.
@@ -185,7 +189,7 @@ bool Probe::log_in_resp2() {
                                   ? said(talk_, {"AUTH", credentials_.password})
                                   : said(talk_, {"AUTH", credentials_.user, credentials_.password});
   if (!reply.ok()) return stop(Contact::kAnswered, reply.error());
-  if (reply->is_error()) facts_.login_error = reply->text;
+  if (reply->is_error()) facts_.login_error = redis::without_arguments(reply->text);
   return true;
 }
 
@@ -247,7 +251,7 @@ void Probe::ask_all() {
     return;
   }
   if (!ask_rights()) return;
-  if (!ask("TOUCH", {"TOUCH", options_.heartbeat_key})) return;
+  if (facts_.evicts_by_use() && !ask("TOUCH", {"TOUCH", options_.heartbeat_key})) return;
   if (facts_.replies["HELLO"].type == Value::Type::kMap &&
       !ask("CLIENT TRACKING ON", {"CLIENT", "TRACKING", "ON"}))
     return;

@@ -5,6 +5,7 @@
 
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstream.h"
+#include "heatsink/redis/refusal.h"
 
 namespace heatsink::proxy {
 
@@ -71,7 +72,7 @@ void Upstream::finish_handshake(bool ok) {
   if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
     refused_ = true;
     fail("the server refused the proxy's login (upstream.url, upstream.password-file): " +
-         captured_.substr(1, captured_.find('\r') - 1));
+         std::string(redis::without_arguments(captured_.substr(1, captured_.find('\r') - 1))));
     return;
   }
   if (!pending_.empty()) return;

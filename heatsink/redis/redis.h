@@ -9,6 +9,7 @@
 #include "heatsink/redis/fill.h"                 // IWYU pragma: export
 #include "heatsink/redis/info_text.h"            // IWYU pragma: export
 #include "heatsink/redis/pipeline.h"             // IWYU pragma: export
+#include "heatsink/redis/refusal.h"              // IWYU pragma: export
 #include "heatsink/redis/server_connection.h"    // IWYU pragma: export
 #include "heatsink/redis/tracker.h"              // IWYU pragma: export
 #include "heatsink/redis/upstream_address.h"     // IWYU pragma: export

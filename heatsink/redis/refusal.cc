@@ -23,8 +23,12 @@ bool ends_proof(std::string_view error) {
   return false;
 }
 
+std::string_view without_arguments(std::string_view error) {
+  return error.substr(0, error.find(", with args beginning with"));
+}
+
 std::string quoted_reply(const resp::Value& reply) {
-  return "the server replied \"" + reply.text.substr(0, 200) + "\"";
+  return "the server replied \"" + std::string(without_arguments(reply.text).substr(0, 200)) + "\"";
 }
 
 Error refusal_error(std::string_view what, const resp::Value& reply) {

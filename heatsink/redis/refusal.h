@@ -14,7 +14,11 @@ namespace heatsink::redis {
 // are not among these errors: they concern one slot, and the heartbeat notices moved slots.
 bool ends_proof(std::string_view error);
 
-// The server's error text, cut after 200 bytes.
+// The error text without the arguments that a server repeats after "unknown command": those of AUTH
+// and HELLO are a password.
+std::string_view without_arguments(std::string_view error);
+
+// The server's error text without_arguments(), cut after 200 bytes.
 std::string quoted_reply(const resp::Value& reply);
 
 // `what` failed with this error reply. kPermission (NOPERM) and kUnsupported (an unknown command)

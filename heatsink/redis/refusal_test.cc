@@ -27,6 +27,13 @@ TEST(Refusal, QuotesTheServerUpToALimit) {
   EXPECT_LT(refused_with(std::string(10'000, 'x')).message.size(), 300U);
 }
 
+TEST(Refusal, DoesNotRepeatAPassword) {
+  EXPECT_EQ(
+      refused_with("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'secret'")
+          .message,
+      "no local copies: the server replied \"ERR unknown command 'HELLO'\"");
+}
+
 TEST(Refusal, AServerThatDoesNotAnswerForItsDataIsLost) {
   EXPECT_TRUE(ends_proof("LOADING Redis is loading the dataset in memory"));
   EXPECT_TRUE(ends_proof("READONLY You can't write against a read only replica."));

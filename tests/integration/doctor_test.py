@@ -239,6 +239,17 @@ class Logins(DoctorTest):
         password = {"HEATSINK_UPSTREAM_PASSWORD": "secret"}
         self.assertEqual(doctor(address(redis), environment=password)[0], 0)
 
+    def test_no_password_of_a_refused_hello_is_shown(self):
+        redis = self.server("--requirepass", "secret", "--rename-command", "HELLO", "")
+        code, findings, text = doctor(f"redis://:secret@{address(redis)}")
+        self.assertEqual(code, 1, text)
+        self.assertIn("unknown command", self.only_error(findings, "resp3")["what"])
+        self.assertNotIn("secret", text)
+        proxy = Proxy(f"redis://:secret@{address(redis)}")
+        self.addCleanup(proxy.stop)
+        until(lambda: "unknown command 'HELLO'" in proxy.process.output(), what="the refusal")
+        self.assertNotIn("secret", proxy.process.output() + json.dumps(proxy.api("health")))
+
     def test_rights_line_by_line(self):
         redis = self.server()
         server = self.to(redis)

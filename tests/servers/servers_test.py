@@ -18,6 +18,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = pathlib.Path(os.environ.get("HEATSINK_SERVERS", TESTS.parent / "build" / "servers"))
 ALL = (
     "differential/differential_test.py",
+    "integration/doctor_test.py",
     "integration/own_commands_test.py",
     "integration/session_test.py",
     "integration/side_effects_test.py",

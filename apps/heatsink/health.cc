@@ -16,7 +16,7 @@
 namespace heatsink::app {
 namespace {
 
-constexpr std::size_t kAnswerBytesMax = 64 * 1024;
+constexpr std::size_t kHealthBytesMax = 64 * 1024;
 
 struct HealthFlags {
   net::HostPort admin{"127.0.0.1", 6390};
@@ -29,7 +29,7 @@ int ask(const HealthFlags& flags) {
   boost::asio::io_context io(1);
   Result<std::string> answer = Error{ErrorCode::kTimedOut, "it did not answer"};
   http_ask(io, flags.admin, {"GET", flags.live ? "/livez" : "/healthz", ""}, flags.token,
-           flags.timeout, kAnswerBytesMax,
+           flags.timeout, kHealthBytesMax,
            [&](Result<std::string> told) { answer = std::move(told); });
   io.run();
   if (!answer.ok()) {

@@ -131,11 +131,11 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
   const Status ready = proxy.ready();
   net::Endpoint listening = *net::parse_endpoint(options.listen);
   listening.tcp.port = proxy.port();
-  const std::string line =
-      "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
-      net::parse_redis_url(options.upstream)->display() +
-      (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
-      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
+  std::string line = "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
+                     net::parse_redis_url(options.upstream)->display() +
+                     (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
+                     (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) +
+                     "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
     log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
   return line;

@@ -34,7 +34,7 @@ struct Sources {
   // All that is known of a key, including the server's answers about its value: may take two
   // seconds.
   std::function<report::KeyInspection(std::string name, std::uint32_t db)> key;
-  std::function<Status()> ready;  // /healthz reports an error's message
+  std::function<Status()> ready;            // /healthz reports an error's message
   std::function<Status()> alive = nullptr;  // the same for /livez; must not wait
   // JSON: what the checks of server and machine found.
   std::function<std::string()> health = {};

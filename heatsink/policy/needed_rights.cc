@@ -30,8 +30,9 @@ std::string grant(std::string_view user, std::string_view rule) {
 }
 
 // `choice`: another way to mend it, for the sentence.
-MissingRight missing_right(std::string what, std::string without_it, std::string grant,
-                           bool for_copies, std::string_view choice = "") {
+MissingRight missing_right(const std::string& what, const std::string& without_it,
+                           const std::string& grant, bool for_copies,
+                           std::string_view choice = "") {
   const std::string granted = grant.empty() ? "" : "; grant it: " + grant;
   return {.sentence = what + ": " + without_it + granted + std::string(choice),
           .for_copies = for_copies,

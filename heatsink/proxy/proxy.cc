@@ -201,7 +201,7 @@ std::uint64_t Proxy::contact_changes() const {
 }
 
 Status Proxy::alive(TimePoint now) const {
-  if (const Status keeper = alive_thread("the keeper", threads_->keeper.sign_of_life(), now);
+  if (Status keeper = alive_thread("the keeper", threads_->keeper.sign_of_life(), now);
       !keeper.ok())
     return keeper;
   for (const auto& worker : threads_->workers) {

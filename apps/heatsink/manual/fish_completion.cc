@@ -40,10 +40,9 @@ void append_command(std::string& out, const std::string& condition, const Comman
     if (!argument.choices.empty()) out += begin + values_of(argument) + "\n";
   }
   if (command.commands.empty()) return;
-  std::string names;
-  for (const CommandFacts& each : command.commands) names += " " + each.name;
+  std::string not_yet = condition + "; and not __fish_seen_subcommand_from";
+  for (const CommandFacts& each : command.commands) not_yet += " " + each.name;
   for (const CommandFacts& each : command.commands) {
-    const std::string not_yet = condition + "; and not __fish_seen_subcommand_from" + names;
     out += "complete -c heatsink -n " + fish_quoted(not_yet) + " -a " + each.name + " -d " +
            fish_quoted(each.summary) + "\n";
     append_command(out, condition + "; and __fish_seen_subcommand_from " + each.name, each);

@@ -185,8 +185,11 @@ ManualPage file_page(const OptionSet& options, const Edition& edition) {
 
 ManualPage metrics_page(MetricRows rows, const Edition& edition) {
   std::ranges::stable_sort(rows, {}, &MetricRow::name);
-  const auto [first, last] = std::ranges::unique(rows, {}, &MetricRow::name);
-  rows.erase(first, last);
+  // Not std::ranges::unique: clang 14 cannot compile g++ 12's subrange.
+  const auto has_same_name = [](const MetricRow* a, const MetricRow* b) {
+    return a->name == b->name;
+  };
+  rows.erase(std::unique(rows.begin(), rows.end(), has_same_name), rows.end());
   Roff page = begin("heatsink-metrics", "7", "Miscellaneous Information", edition);
   page.name("heatsink-metrics", "metrics of heatsink proxy and of its library");
   page.section("DESCRIPTION");

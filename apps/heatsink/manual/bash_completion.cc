@@ -14,12 +14,14 @@ std::string quoted_words(const std::vector<std::string>& words) {
 
 std::vector<std::string> names_of(const std::vector<FlagFacts>& flags) {
   std::vector<std::string> names;
+  names.reserve(flags.size());
   for (const FlagFacts& flag : flags) names.push_back(flag.name);
   return names;
 }
 
 std::vector<std::string> names_of(const std::vector<CommandFacts>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const CommandFacts& command : commands) names.push_back(command.name);
   return names;
 }

@@ -11,6 +11,7 @@ std::string single_quoted(const std::string& text, const char* quote) {
 
 std::vector<std::string> option_names(const std::vector<OptionFacts>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const OptionFacts& option : options) names.push_back(option.name + "=");
   return names;
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/heatsink/configuration.h"
+#include "apps/heatsink/drain_clients.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
@@ -27,7 +28,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server's first answer
-// maximum time after SIGINT or SIGTERM, whatever the server does
+// maximum time after the draining, whatever the server does
 constexpr Millis kEndWithin(5000);
 constexpr Millis kReader(1000);    // maximum wait for a reader of our output that has stopped
 constexpr Millis kLastLines(500);  // at the end, to write the log
@@ -192,7 +193,9 @@ int run_proxy(int argc, char** argv) {
   const int signal = wait_for_end(ending, **proxy);
   log(LogLevel::kInfo,
       signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
-  const EndWithin bound(kEndWithin);
+  const EndWithin bound(std::chrono::ceil<Millis>(drain_limit(options.shutdown_drain)) +
+                        kEndWithin);
+  drain_clients(**proxy, options.shutdown_drain, ending);
   admin->reset();
   proxy->reset();
   flush_log(kLastLines);

@@ -23,6 +23,8 @@ enum class Count : std::uint8_t {
   kClientsCutOff,
   kClientsShed,
   kClientsOutOfMemory,
+  kClientsCutByDrain,
+  kClientsDrained,
   kCommands,
   kLocalHits,
   kJoinedFills,

@@ -49,6 +49,8 @@ class Stream {
   IoResult write(const char* bytes, std::size_t size) noexcept {
     return channel_ ? channel_->write(bytes, size) : write_some(fd_, bytes, size);
   }
+  // As net::end_output(). TLS says goodbye first, and may not deliver what the peer still sends.
+  void end_output() noexcept;
   // As net::peer_has_ended().
   bool peer_has_ended() const noexcept {
     return channel_ ? channel_->peer_has_ended() : net::peer_has_ended(fd_);

@@ -45,6 +45,7 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   Written write() override;
   void set_reading(bool wanted) override;
   bool peer_has_ended() const override { return stream_.peer_has_ended(); }
+  void end_output() override { stream_.end_output(); }
   void close() override;
 
   // Takes the stream out of its loop, so that another worker can serve the client. REQUIRES an

@@ -181,7 +181,29 @@ report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
 }
 
+void Proxy::begin_drain(Nanos limit) {
+  DrainProgress& progress = threads_->shared.drain;
+  progress.workers_to_begin = threads_->workers.size();
+  progress.on = true;
+  for (auto& worker : threads_->workers) worker->begin_drain(limit);
+}
+
+Proxy::Draining Proxy::draining() const {
+  const DrainProgress& progress = threads_->shared.drain;
+  Draining out;
+  out.over = progress.workers_to_begin == 0;
+  for (std::size_t i = 0; i < kStays; ++i) {
+    out.left[i] = progress.clients[i];
+    out.over = out.over && out.left[i] == 0;
+  }
+  out.closed = progress.closed;
+  out.cut = progress.cut;
+  return out;
+}
+
 Status Proxy::ready() const {
+  if (threads_->shared.drain.on)
+    return Error{ErrorCode::kUnavailable, "draining: the proxy is shutting down"};
   const report::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};
   return Error{ErrorCode::kUnavailable,

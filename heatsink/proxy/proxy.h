@@ -3,6 +3,7 @@
 // Start here: one Proxy owns all threads of `heatsink proxy` except those of the admin API.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "heatsink/policy/rules.h"
 #include "heatsink/policy/tls.h"
 #include "heatsink/policy/warm_window.h"
+#include "heatsink/proxy/drain.h"          // IWYU pragma: export
 #include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
 #include "heatsink/report/report.h"
 
@@ -44,6 +46,16 @@ class Proxy {
   // it was.
   Status reload_tls();
   Status ready() const;  // ok if the server can be reached; else an error with the reason
+
+  // Stops accepting, and closes the clients within `limit` and Drain::kLast (drain.h). ready()
+  // reports it from now on. `limit` > 0. One call.
+  void begin_drain(Nanos limit);
+  struct Draining {
+    bool over = false;                         // no client is left
+    std::array<std::uint64_t, kStays> left{};  // clients, by why they are still here
+    std::uint64_t closed = 0, cut = 0;
+  };
+  Draining draining() const;
 
  private:
   struct Threads;

@@ -26,6 +26,7 @@
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/client_transport.h"
 #include "heatsink/proxy/command_facts.h"
+#include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
@@ -111,6 +112,17 @@ class Session final : public ClientTransport::Listener,
   // Closes this session and returns the state for another worker's session. REQUIRES may_move().
   MovedSession move_out();
 
+  // While the proxy drains (session_drain.cc).
+  Stay stays() const;
+  // The client may only end what it has begun: no further request is read. May be called again.
+  void finish();
+  // Ends the output and drops what the client still sends, until it closes its end or close() is
+  // called. REQUIRES stays() == kAtRest or kSubscription.
+  void leave();
+  // Ends a blocking command on the server: the client gets the reply of one that timed out, or what
+  // it was given in this moment.
+  void end_wait_as_timed_out();
+
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_connections.cc).
@@ -167,6 +179,7 @@ class Session final : public ClientTransport::Listener,
   bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
   bool may_read() const;
+  bool reads_while_finishing() const;
   void forget_client();
   void finish_if_done();
   void choose_reading();
@@ -342,6 +355,9 @@ class Session final : public ClientTransport::Listener,
   bool closing_ = false;  // close after the replies that are already known
   bool input_ended_ = false;
   bool client_lost_ = false;  // the client is certainly gone: client_ is closed
+  bool finishes_ = false;     // see finish(), leave(), end_wait_as_timed_out()
+  bool leaves_ = false;
+  bool times_out_ = false;
 
   resp::RequestParser parser_;
   std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at

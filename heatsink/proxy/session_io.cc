@@ -67,6 +67,7 @@ Session::~Session() {
 }
 
 void Session::received(std::string_view bytes, TimePoint now) {
+  if (leaves_) return;
   within_memory([&] { take_requests(bytes, now); });
 }
 
@@ -246,6 +247,8 @@ bool Session::may_parse() const {
 
 bool Session::may_read() const {
   if (closed_ || closing_ || input_ended_) return false;
+  if (leaves_) return true;
+  if (finishes_ && !reads_while_finishing()) return false;
   return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 
@@ -257,7 +260,7 @@ void Session::choose_reading() {
 // once, and a stream that may never end after a moment. A second end of input is the end of the
 // connection.
 void Session::input_ended(bool broken) {
-  const bool lost = broken || input_ended_;
+  const bool lost = broken || input_ended_ || leaves_;
   if (lost && !wait_ && !offered_ && putting_back_ == 0) {
     close();
     return;

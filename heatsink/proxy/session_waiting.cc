@@ -59,11 +59,11 @@ void Session::send_mark(Upstream& connection) {
 void Session::mark_answered(std::string_view hello) {
   if (!wait_) return;
   wait_->mark_answered(hello, private_->read_at());
-  if (input_ended_) resume_later();
+  if (input_ended_ || times_out_) resume_later();
 }
 
 void Session::end_wait() {
-  if (closed_ || !wait_ || !input_ended_) return;
+  if (closed_ || !wait_ || !(input_ended_ || times_out_)) return;
   act_on_wait(wait_->client_left());
 }
 
@@ -94,7 +94,8 @@ bool Session::unblock() {
   parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
-  resp::append_request(request, {"CLIENT", "UNBLOCK", id, "ERROR"});
+  const bool is_left = input_ended_ || !times_out_;
+  resp::append_request(request, {"CLIENT", "UNBLOCK", id, is_left ? "ERROR" : "TIMEOUT"});
   Pending pending;
   pending.session = this;
   pending.kind = PendingKind::kUnblock;

@@ -18,6 +18,7 @@
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/reply_timeouts.h"
 #include "heatsink/proxy/ring.h"
+#include "heatsink/proxy/shared_state.h"
 #include "heatsink/redis/credentials.h"
 #include "heatsink/redis/upstream_address.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -26,7 +27,6 @@
 namespace heatsink::proxy {
 
 class Requester;
-struct SharedState;
 
 // Belongs to one worker's thread. A shared connection serves many sessions. It keeps each request
 // until its reply begins, so that a read whose reply is too big to share can be sent again

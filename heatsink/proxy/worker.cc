@@ -38,8 +38,6 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       index_(index),
       loop_(std::move(poller)),
       reader_(shared.epochs.add_reader()),
-      listener_(std::move(listener)),
-      acceptor_(*this),
       tls_handshakes_(loop_, *this, shared.options.tls_handshake_timeout),
       copies_(shared, keeper, counters_, index),
       counter_(shared.options.detection_enabled
@@ -60,7 +58,9 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              big_replies_,
              latencies_,
              reply_sizes_},
-      timers_(loop_, kIdlePeriod) {}
+      timers_(loop_, kIdlePeriod) {
+  if (listener) listen_on(std::move(listener));
+}
 
 Worker::~Worker() {
   for (auto& [id, client] : clients_) client->session.close();
@@ -72,8 +72,10 @@ void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
-  if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
-    log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
+  for (const auto& acceptor : acceptors_) {
+    if (!loop_.add(acceptor->listener().get(), net::Interest::kRead, *acceptor).ok())
+      log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
+  }
   // Opened early, so that the first client need not wait.
   upstreams_->shared(resp::Protocol::kResp2, Destination::any());
   reader_.quiescent();
@@ -159,14 +161,22 @@ Session* Worker::session(std::uint64_t id) {
   return found == clients_.end() ? nullptr : &found->second->session;
 }
 
-void Worker::accept_clients() {
+void Worker::listen_on(net::Fd listener) {
+  acceptors_.push_back(std::make_unique<Acceptor>(*this, std::move(listener)));
+}
+
+void Worker::watch_listeners(net::Interest interest) {
+  for (const auto& acceptor : acceptors_) loop_.change(acceptor->listener().get(), interest);
+}
+
+bool Worker::accept_clients(const net::Fd& listener) {
   const net::TlsContext tls = shared_.client_tls();
   for (std::size_t i = 0; i < kAcceptsPerTurn; ++i) {
     bool again = false;
-    Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
+    Result<net::Accepted> accepted = net::accept_tcp(listener, again);
     if (!accepted.ok()) {
       if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
-      return;
+      return false;
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
     if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
@@ -184,6 +194,7 @@ void Worker::accept_clients() {
     wake();
     start_tls(std::move(*accepted), tls);
   }
+  return true;
 }
 
 void Worker::serve(net::Stream client, const std::string& peer) {
@@ -262,8 +273,8 @@ void Worker::throttle_accept() {
   log_limited(LogLevel::kWarning, "fds",
               "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
               loop_.now());
-  loop_.change(listener_.get(), net::Interest::kNone);
-  loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
+  watch_listeners(net::Interest::kNone);
+  loop_.call_after(kAcceptPause, [this] { watch_listeners(net::Interest::kRead); });
 }
 
 void Worker::flush_later(Upstream& upstream) {

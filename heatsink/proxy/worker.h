@@ -26,6 +26,7 @@
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -65,6 +66,7 @@ class Worker final : public Upstream::Host,
   void run();                                                       // begin(), until stop()
   void stop();                                                      // any thread
   void serve(net::Stream client, const std::string& peer);          // an accepted connection
+  void listen_on(net::Fd listener);                                 // before begin()
   const copies::Counters& counters() const { return counters_; }    // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
   const Latencies& latencies() const { return latencies_; }         // any thread
@@ -86,6 +88,9 @@ class Worker final : public Upstream::Host,
   void deliver(std::shared_ptr<const copies::FillAnswer> answer) override;
   void release(std::uint64_t session_id, std::uint64_t ticket) override;
   void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
+  // Stops accepting and closes the clients as drain.h says; `limit` > 0. The worker that has done
+  // so counts down SharedState::drain.workers_to_begin.
+  void begin_drain(Nanos limit);
 
   void flush_later(Upstream& upstream) override;
 
@@ -101,16 +106,20 @@ class Worker final : public Upstream::Host,
 
     ClientConnection connection;
     Session session;
+    std::size_t drain_rank = static_cast<std::size_t>(-1);  // its place in the order of the drain
+    TimePoint left_at{};                                    // when its output was ended
   };
 
   class Acceptor final : public net::FdHandler {
    public:
-    explicit Acceptor(Worker& worker) : worker_(worker) {}
-    void on_readable() override { worker_.accept_clients(); }
+    Acceptor(Worker& worker, net::Fd listener) : worker_(worker), listener_(std::move(listener)) {}
+    void on_readable() override { worker_.accept_clients(listener_); }
     void on_writable() override {}
+    const net::Fd& listener() const { return listener_; }
 
    private:
     Worker& worker_;
+    net::Fd listener_;
   };
 
   void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
@@ -139,7 +148,8 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
-  void accept_clients();
+  bool accept_clients(const net::Fd& listener);  // false: no more are waiting
+  void watch_listeners(net::Interest interest);
   void open_on_home_worker(net::Stream stream, const std::string& peer);
   void open_session(net::Stream stream, const std::string& peer);
   void start(std::uint64_t id, std::unique_ptr<Client> client);
@@ -164,14 +174,17 @@ class Worker final : public Upstream::Host,
   void share_reply(const Pending& pending, std::uint64_t bytes);
   void shed();
   void end_turn();
+  void start_drain(Nanos limit);
+  void accept_last();
+  void drain_step();
+  void drain_client(Client& client, bool only_subscribers);
 
   SharedState& shared_;
   copies::CopyKeeper& keeper_;
   const std::size_t index_;
   net::EventLoop loop_;
   cache::Epochs::Reader& reader_;
-  net::Fd listener_;
-  Acceptor acceptor_;
+  std::vector<std::unique_ptr<Acceptor>> acceptors_;
   TlsHandshakes tls_handshakes_;
   copies::Counters counters_;
   copies::ReadHits read_hits_;
@@ -214,6 +227,8 @@ class Worker final : public Upstream::Host,
   bool shed_due_ = false;
   copies::PacedTimers timers_;
   bool quiet_ = true;  // the last summary was empty
+  std::optional<Drain> drain_;
+  std::array<std::uint64_t, kStays> drained_clients_{};  // as added to SharedState::drain
 };
 
 }  // namespace heatsink::proxy

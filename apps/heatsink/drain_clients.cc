@@ -11,12 +11,12 @@
 namespace heatsink::app {
 namespace {
 
-constexpr Nanos kLook = Millis(20);
+constexpr Nanos kDrainLook = Millis(20);
 constexpr Nanos kLogInterval = std::chrono::seconds(2);
 
-// Whether one of the signals that end the proxy came within kLook.
+// Whether one of the signals that end the proxy came within kDrainLook.
 bool told_again(const sigset_t& signals) {
-  const timespec wait{0, kLook.count()};
+  const timespec wait{0, kDrainLook.count()};
   const int signal = sigtimedwait(&signals, nullptr, &wait);
   return signal == SIGTERM || signal == SIGINT;
 }

@@ -10,10 +10,12 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/drain_clients.h"
+#include "apps/heatsink/hand_over.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/stats_source.h"
+#include "apps/heatsink/take_over.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
@@ -64,7 +66,7 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// Blocks the signals that end the proxy, and SIGHUP, in all threads started from here on.
+// Blocks the signals that end the proxy, SIGHUP and SIGUSR2, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t ending;
@@ -72,6 +74,7 @@ sigset_t block_signals() {
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGHUP);
+  sigaddset(&ending, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   return ending;
 }
@@ -82,7 +85,7 @@ Result<std::string> token_of(const policy::ProxyOptions& options) {
 }
 
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
-                                                       proxy::Proxy& proxy) {
+                                                       proxy::Proxy& proxy, int listener) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
@@ -99,14 +102,15 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   };
   sources.ready = [&proxy] { return proxy.ready(); };
   sources.statistic = statistic_source(options);
-  return httpd::HttpServer::start({.listen = *listen, .token = *token},
+  return httpd::HttpServer::start({.listen = *listen, .listener = listener, .token = *token},
                                   admin::pages_of(std::move(sources)));
 }
 
 // Checked before any thread starts, so that a proxy never starts halfway.
-Status check_admin(const policy::ProxyOptions& options) {
+Status check_admin(const policy::ProxyOptions& options, bool has_listener) {
   if (options.admin == "off") return Unit{};
   if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
+  if (has_listener) return Unit{};
   const Status unused = net::check_unused(*net::parse_host_port(options.admin));
   return unused.ok() ? unused
                      : Error{unused.error().code, "admin.listen: " + unused.error().message};
@@ -134,11 +138,11 @@ void say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
     log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
 }
 
-// Returns the signal that ends the proxy. SIGHUP only reopens the log's file and reloads
-// certificates.
-int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
+// Returns the signal that ends the proxy; 0: another process has taken over. SIGHUP only reopens
+// the log's file and reloads certificates.
+int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy, HandOver& hand_over) {
   int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+  while ((signal = next_signal(signals, hand_over)) == SIGHUP) {
     if (const Status reopened = reopen_log(); !reopened.ok())
       log(LogLevel::kError, "SIGHUP: cannot reopen the log, so the old file is still in use: " +
                                 reopened.error().message);
@@ -149,6 +153,16 @@ int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy) {
                         read.error().message);
   }
   return signal;
+}
+
+// Returns when the proxy is to end; true: because another process has taken over.
+bool serve(const sigset_t& signals, proxy::Proxy& proxy, HandOver& hand_over) {
+  const int signal = wait_for_end(signals, proxy, hand_over);
+  hand_over.end();
+  log(LogLevel::kInfo, signal == 0        ? "handed over: shutting down"
+                       : signal == SIGINT ? "received SIGINT: shutting down"
+                                          : "received SIGTERM: shutting down");
+  return signal == 0;
 }
 
 }  // namespace
@@ -172,6 +186,7 @@ int run_proxy(int argc, char** argv) {
   add_configuration_flags(app, flags.configuration);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
+  ProgramStart program = ProgramStart::of_this_process("proxy", argc, argv);
   policy::ProxyOptions options;
   const ConfigFaults faults = configure(flags, options);
   print_faults(faults, "heatsink proxy", std::cerr);
@@ -181,18 +196,29 @@ int run_proxy(int argc, char** argv) {
   set_log_level(*parse_log_level(options.log_level));
   if (const Status opened = set_log_output(options.log_file, log_format_of(options)); !opened.ok())
     return fail({opened.error().code, "log.file: " + opened.error().message});
-  if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
+  Result<std::unique_ptr<TakeOver>> before = TakeOver::from_environment(options);
+  if (!before.ok()) return fail(before.error());
+  TakeOver* const taking = before->get();
+  const int admin_listener = taking != nullptr ? taking->take_admin() : -1;
+  if (const Status unused = check_admin(options, admin_listener >= 0); !unused.ok())
+    return fail(unused.error());
 
   const sigset_t ending = block_signals();
-  Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
+  Result<std::unique_ptr<proxy::Proxy>> proxy =
+      proxy::Proxy::start(options, random_seed(),
+                          taking != nullptr ? taking->take_listeners() : std::vector<net::Fd>());
   if (!proxy.ok()) return fail(proxy.error());
-  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy);
+  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy, admin_listener);
   if (!admin.ok()) return fail(admin.error());
+  if (taking != nullptr) {
+    if (const Status begun = taking->begin(**proxy); !begun.ok()) return fail(begun.error());
+  }
   say_ready(options, **proxy, admin->get());
 
-  const int signal = wait_for_end(ending, **proxy);
-  log(LogLevel::kInfo,
-      signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
+  HandOver hand_over(**proxy, options, *admin ? (*admin)->listener() : -1, std::move(program));
+  const bool is_handed_over = serve(ending, **proxy, hand_over);
+  before->reset();
+  if (is_handed_over) admin->reset();  // the new process answers
   const EndWithin bound(std::chrono::ceil<Millis>(drain_limit(options.shutdown_drain)) +
                         kEndWithin);
   drain_clients(**proxy, options.shutdown_drain, ending);

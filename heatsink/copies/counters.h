@@ -25,6 +25,8 @@ enum class Count : std::uint8_t {
   kClientsOutOfMemory,
   kClientsCutByDrain,
   kClientsDrained,
+  kClientsHandedOver,
+  kClientsTakenOver,
   kCommands,
   kLocalHits,
   kJoinedFills,

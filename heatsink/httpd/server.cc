@@ -64,7 +64,7 @@ struct HttpServer::State {
     service.answers = &answers;
   }
 
-  error_code listen(const tcp::endpoint& endpoint);
+  error_code listen(const tcp::endpoint& endpoint, int inherited);
   void accept();
   void on_accept(const error_code& error, tcp::socket socket);
 
@@ -79,8 +79,14 @@ struct HttpServer::State {
   std::thread thread;
 };
 
-error_code HttpServer::State::listen(const tcp::endpoint& endpoint) {
+error_code HttpServer::State::listen(const tcp::endpoint& endpoint, int inherited) {
   error_code error;
+  if (inherited >= 0) {
+    if (acceptor.assign(endpoint.protocol(), inherited, error)) return error;
+    const tcp::endpoint bound = acceptor.local_endpoint(error);
+    address = {bound.address().to_string(), bound.port()};
+    return error;
+  }
   if (acceptor.open(endpoint.protocol(), error)) return error;
   if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
   if (acceptor.bind(endpoint, error)) return error;
@@ -122,7 +128,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
   const Result<tcp::endpoint> endpoint = endpoint_of(options.listen, !options.token.empty());
   if (!endpoint.ok()) return endpoint.error();
   auto state = std::make_unique<State>(options, std::move(routes));
-  if (const error_code error = state->listen(*endpoint)) return listen_error(options.listen, error);
+  if (const error_code error = state->listen(*endpoint, options.listener))
+    return listen_error(options.listen, error);
   state->accept();
   const BlockedSignals blocked;
   try {
@@ -144,5 +151,7 @@ HttpServer::~HttpServer() {
 }
 
 net::HostPort HttpServer::address() const { return state_->address; }
+
+int HttpServer::listener() const { return state_->acceptor.native_handle(); }
 
 }  // namespace heatsink::httpd

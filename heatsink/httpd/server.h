@@ -30,6 +30,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   net::HostPort address() const;  // with the actual port
+  int listener() const;           // the descriptor of the listening socket; stays the server's
 
  private:
   struct State;

@@ -33,6 +33,8 @@ class Stream {
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // An open socket without TLS: another process can use its descriptor.
+  bool is_plain() const { return socket_ && !channel_ && !connecting_; }
   void close();  // TLS sends a goodbye; remove it from its loop first
 
   // One step of connecting and of the handshake. kNone: open; else the event to wait for.

@@ -22,6 +22,7 @@
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/carried_session.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/client_transport.h"
@@ -64,6 +65,10 @@ class Session final : public ClientTransport::Listener,
   // Continues the session of another worker.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
           MovedSession&& before);
+  // Continues the session of another process, whose state it takes from `before`. Call
+  // go_on_carried() when the client's connection has been started.
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+          CarriedSession& before, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -111,6 +116,21 @@ class Session final : public ClientTransport::Listener,
   bool may_move() const;
   // Closes this session and returns the state for another worker's session. REQUIRES may_move().
   MovedSession move_out();
+
+  // To another process (session_handover.cc).
+  bool may_hand_over() const;
+  // May become true if the client is held (hold_input()) and what it has begun ends.
+  bool settles_when_held() const { return !closed_ && !wait_ && may_carry_state(); }
+  // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
+  CarriedSession carry();
+  void keep(CarriedSession&& state) { static_cast<ClientState&>(*this) = std::move(state.state); }
+  int private_fd() const { return private_ ? private_->fd() : -1; }
+  // Closes this session and returns its private connection, if it has one. REQUIRES carry().
+  net::Stream hand_over();
+  // Processes and reads no further request of the client, so that it comes to rest.
+  void hold_input(bool wanted);
+  // False: the session cannot go on here. `connection`: the private one, if it has one.
+  bool go_on_carried(const CarriedSession& before, net::Stream connection);
 
   // While the proxy drains (session_drain.cc).
   Stay stays() const;
@@ -238,6 +258,11 @@ class Session final : public ClientTransport::Listener,
   void debug_answered(bool ok, bool wanted);
   bool debugger_fails(std::string_view bytes);
 
+  // session_handover.cc
+  bool may_carry_wait() const;
+  bool may_carry_state() const;
+  bool go_on_waiting(const CarriedSession::Waiting& before);
+
   // session_waiting.cc
   Step forward_waiting(Request& request);
   Step send_waiting(Upstream& connection, Request& request);
@@ -358,6 +383,7 @@ class Session final : public ClientTransport::Listener,
   bool finishes_ = false;     // see finish(), leave(), end_wait_as_timed_out()
   bool leaves_ = false;
   bool times_out_ = false;
+  bool holds_input_ = false;  // see hold_input()
 
   resp::RequestParser parser_;
   std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at

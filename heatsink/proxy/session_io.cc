@@ -45,6 +45,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
 
 void Session::become(User user, std::string_view name) {
   user_ = user;
+  user_name_ = user == User::kOther ? name : std::string_view();
   user_hash_ = hash_name(name, parts_.shared.seed).value;
   set_request_limits();
 }
@@ -234,6 +235,7 @@ bool Session::refuse_tls(std::string_view bytes) {
 }
 
 bool Session::may_parse() const {
+  if (holds_input_) return false;
   if (stall_ != Awaited::kNothing || !again_.empty()) return false;
   // Some clients send a million commands before they read. Their replies are buffered, up to a
   // limit.
@@ -248,7 +250,7 @@ bool Session::may_parse() const {
 bool Session::may_read() const {
   if (closed_ || closing_ || input_ended_) return false;
   if (leaves_) return true;
-  if (finishes_ && !reads_while_finishing()) return false;
+  if (holds_input_ || (finishes_ && !reads_while_finishing())) return false;
   return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 

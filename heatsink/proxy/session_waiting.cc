@@ -30,6 +30,7 @@ Session::Step Session::send_waiting(Upstream& connection, Request& request) {
     return send_on(connection, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || client_.peer_has_ended();
   wait_ = std::make_unique<Wait>(CommandUndo(request.args()), ended, parts_.loop.clock());
+  if (request.raw.size() <= CarriedSession::kWaitingRequestMax) wait_->keep_request(request.raw);
   send_mark(connection);
   send_on(connection, request, PendingKind::kWaiting, 0);
   stall(Awaited::kAnswer);

@@ -73,7 +73,10 @@ void Worker::begin() {
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
   for (const auto& acceptor : acceptors_) {
-    if (!loop_.add(acceptor->listener().get(), net::Interest::kRead, *acceptor).ok())
+    if (!loop_
+             .add(acceptor->listener().get(),
+                  accepts_ ? net::Interest::kRead : net::Interest::kNone, *acceptor)
+             .ok())
       log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
   }
   // Opened early, so that the first client need not wait.
@@ -274,7 +277,9 @@ void Worker::throttle_accept() {
               "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
               loop_.now());
   watch_listeners(net::Interest::kNone);
-  loop_.call_after(kAcceptPause, [this] { watch_listeners(net::Interest::kRead); });
+  loop_.call_after(kAcceptPause, [this] {
+    if (accepts_) watch_listeners(net::Interest::kRead);
+  });
 }
 
 void Worker::flush_later(Upstream& upstream) {

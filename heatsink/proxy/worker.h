@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,10 +21,12 @@
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/handover/handover.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/carried_client.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
@@ -92,6 +96,20 @@ class Worker final : public Upstream::Host,
   // so counts down SharedState::drain.workers_to_begin.
   void begin_drain(Nanos limit);
 
+  void accept_later() { accepts_ = false; }  // before begin(): not until set_accepting()
+  // To and from another process (worker_handover.cc). Any thread.
+  void set_accepting(bool wanted, std::function<void()> done);
+  // Gives the clients to the process behind `to`, which outlives it, until end_hand_over().
+  void hand_over(const handover::Channel& to);
+  void taken(std::uint64_t token);      // that process has the client: forgets it
+  void end_hand_over(bool takes_back);  // `takes_back`: clients that it may not have go on here
+  // Clients that hand_over() has still to give, or whose receipt is not confirmed.
+  std::uint64_t to_hand_over() const { return to_give_.load(); }
+  void adopt(CarriedClient came);
+  static std::size_t index_in(std::uint64_t token) {
+    return static_cast<std::size_t>(token >> kTokenShift);
+  }
+
   void flush_later(Upstream& upstream) override;
 
  private:
@@ -103,6 +121,9 @@ class Worker final : public Upstream::Host,
     Client(Worker& worker, MovedClient&& moved)
         : connection(worker, worker.loop_, std::move(moved.stream), moved.session.id),
           session(worker.parts_, worker, connection, std::move(moved.session)) {}
+    Client(Worker& worker, CarriedClient& came, std::string_view peer)
+        : connection(worker, worker.loop_, std::move(came.client), came.session.id),
+          session(worker.parts_, worker, connection, came.session, peer) {}
 
     ClientConnection connection;
     Session session;
@@ -178,6 +199,11 @@ class Worker final : public Upstream::Host,
   void accept_last();
   void drain_step();
   void drain_client(Client& client, bool only_subscribers);
+  static constexpr unsigned kTokenShift = 48;  // a token begins with the worker's number
+  enum class Gift : std::uint8_t { kGiven, kLater, kFull };
+  Gift give(Client& client);
+  void give_clients();
+  void adopt_now(CarriedClient came);
 
   SharedState& shared_;
   copies::CopyKeeper& keeper_;
@@ -227,6 +253,14 @@ class Worker final : public Upstream::Host,
   bool shed_due_ = false;
   copies::PacedTimers timers_;
   bool quiet_ = true;  // the last summary was empty
+  bool accepts_ = true;
+  struct Giving {
+    const handover::Channel* to = nullptr;  // null: none
+    net::TimerId timer = 0;
+    std::uint64_t tokens = 0;
+    std::unordered_map<std::uint64_t, CarriedClient> unconfirmed;  // by token
+  } giving_;
+  std::atomic<std::uint64_t> to_give_{0};
   std::optional<Drain> drain_;
   std::array<std::uint64_t, kStays> drained_clients_{};  // as added to SharedState::drain
 };

@@ -32,7 +32,7 @@ void Worker::start_drain(Nanos limit) {
 
 void Worker::accept_last() {
   for (const auto& acceptor : acceptors_) {
-    for (int i = 0; i < kLastAcceptsMax && accept_clients(acceptor->listener()); ++i) {
+    for (int i = 0; accepts_ && i < kLastAcceptsMax && accept_clients(acceptor->listener()); ++i) {
     }
     loop_.remove(acceptor->listener().get());
   }

@@ -51,6 +51,7 @@ void Worker::give_clients(std::size_t count, BalancedWorker& to) {
 }
 
 void Worker::begin_to_move(std::size_t count, BalancedWorker& to) {
+  if (giving_.to != nullptr) return;
   leaving_ = {{}, &to, loop_.now() + kMoveTime};
   for (const auto& [id, client] : clients_) {
     if (leaving_.clients.size() >= count) break;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Restarts the proxy without cutting connections: starts the program anew, and gives the listening
+// sockets and the clients to the new process (docs/design/handover.md).
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/heatsink/process/start_again.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/base/result.h"
+#include "heatsink/handover/handover.h"
+#include "heatsink/policy/options.h"
+#include "heatsink/proxy/proxy.h"
+
+namespace heatsink::app {
+
+// The environment variable that tells a process which descriptor leads to its predecessor.
+inline constexpr const char* kTakeOverVariable = "HEATSINK_TAKE_OVER_FD";
+
+// A new process whose hand-over does not succeed is killed, and this one goes on serving. The main
+// thread calls it; one thread of its own talks to the new process.
+class HandOver {
+ public:
+  // `proxy` outlives it. `admin`: the listening socket of the admin API; -1: none.
+  HandOver(proxy::Proxy& proxy, const policy::ProxyOptions& options, int admin,
+           ProgramStart program);
+  ~HandOver() { end(); }
+  HandOver(const HandOver&) = delete;
+
+  // Ends a hand-over that has not succeeded. Call it before the proxy drains.
+  void end();
+  // Starts the new process. No effect while a hand-over is under way.
+  void begin();
+  bool is_under_way() const { return state_ == State::kUnderWay; }
+  // The new process serves the clients that could be moved: this one drains the others, and exits.
+  bool is_done() const { return state_ == State::kDone; }
+
+ private:
+  enum class State : std::uint8_t { kIdle, kUnderWay, kDone };
+
+  void run();
+  Status converse(handover::Channel& channel, pid_t successor);
+  Status introduce(handover::Channel& channel, pid_t successor);
+  Status give_clients(handover::Channel& channel, pid_t successor);
+  Result<handover::Message> await(handover::Channel& channel, pid_t successor, Nanos limit) const;
+  handover::Offer offer() const;
+  std::vector<handover::Message> keys() const;
+
+  proxy::Proxy& proxy_;
+  const policy::ProxyOptions& options_;
+  const int admin_;
+  const ProgramStart program_;
+  std::atomic<State> state_{State::kIdle};
+  std::atomic<bool> ends_{false};
+  bool accepts_ = true;  // false once the successor may accept
+  std::thread thread_;
+};
+
+// Waits for a signal. SIGUSR2 begins a hand-over and is not returned. Returns 0 when a hand-over is
+// done. REQUIRES that all threads block `signals`, which contain SIGUSR2.
+int next_signal(const sigset_t& signals, HandOver& hand_over);
+
+}  // namespace heatsink::app

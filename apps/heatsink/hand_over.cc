@@ -35,8 +35,8 @@ void on_takeover(pid_t /*successor*/) {}
 
 }  // namespace
 
-HandOver::HandOver(proxy::Proxy& proxy, const policy::ProxyOptions& options, int admin,
-                   ProgramStart program)
+HandOver::HandOver(proxy::Proxy& proxy, const policy::ProxyOptions& options,
+                   httpd::HttpServer* admin, ProgramStart program)
     : proxy_(proxy), options_(options), admin_(admin), program_(std::move(program)) {}
 
 void HandOver::end() {
@@ -75,7 +75,7 @@ void HandOver::run() {
   ::waitpid(*successor, nullptr, 0);
   if (!std::exchange(accepts_, true)) {
     proxy_.end_hand_over(true);
-    proxy_.set_accepting(true);
+    set_accepting(true);
   }
   log(LogLevel::kError, "hand-over failed, and this process goes on serving: process " +
                             std::to_string(*successor) + " " + given.error().message);
@@ -85,7 +85,7 @@ void HandOver::run() {
 Status HandOver::converse(Channel& channel, pid_t successor) {
   if (const Status introduced = introduce(channel, successor); !introduced.ok()) return introduced;
   accepts_ = false;
-  proxy_.set_accepting(false);
+  set_accepting(false);
   const Message go = handover::Go{proxy_.next_client_id()};
   if (channel.send_within(kSendWithin, go) != Channel::Sent::kSent)
     return broken("ended before it accepted clients");
@@ -98,6 +98,11 @@ Status HandOver::converse(Channel& channel, pid_t successor) {
   return Unit{};
 }
 
+void HandOver::set_accepting(bool wanted) {
+  proxy_.set_accepting(wanted);
+  if (admin_ != nullptr) admin_->set_accepting(wanted);
+}
+
 Status HandOver::introduce(Channel& channel, pid_t successor) {
   const Result<Message> hello = await(channel, successor, kStartWithin);
   if (!hello.ok()) return hello.error();
@@ -105,7 +110,7 @@ Status HandOver::introduce(Channel& channel, pid_t successor) {
   if (version == nullptr || version->version != handover::kVersion)
     return broken("speaks another version of the hand-over; restart the proxy instead");
   std::vector<int> descriptors = proxy_.listeners();
-  if (admin_ >= 0) descriptors.push_back(admin_);
+  if (admin_ != nullptr) descriptors.push_back(admin_->listener());
   if (channel.send_within(kSendWithin, offer(), descriptors) != Channel::Sent::kSent)
     return broken("did not take the listening sockets");
   for (const Message& message : keys())
@@ -139,7 +144,7 @@ handover::Offer HandOver::offer() const {
   offer.listen = options_.listen;
   offer.upstream = net::parse_redis_url(options_.upstream)->display();
   offer.listeners = static_cast<std::uint32_t>(proxy_.listeners().size());
-  offer.has_admin = admin_ >= 0;
+  offer.has_admin = admin_ != nullptr;
   offer.file_device = proxy_.socket_file().device();
   offer.file_inode = proxy_.socket_file().inode();
   return offer;

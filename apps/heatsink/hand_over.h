@@ -14,6 +14,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/handover/handover.h"
+#include "heatsink/httpd/httpd.h"
 #include "heatsink/policy/options.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -26,8 +27,8 @@ inline constexpr const char* kTakeOverVariable = "HEATSINK_TAKE_OVER_FD";
 // thread calls it; one thread of its own talks to the new process.
 class HandOver {
  public:
-  // `proxy` outlives it. `admin`: the listening socket of the admin API; -1: none.
-  HandOver(proxy::Proxy& proxy, const policy::ProxyOptions& options, int admin,
+  // `proxy` and `admin` (null: none) outlive it.
+  HandOver(proxy::Proxy& proxy, const policy::ProxyOptions& options, httpd::HttpServer* admin,
            ProgramStart program);
   ~HandOver() { end(); }
   HandOver(const HandOver&) = delete;
@@ -49,11 +50,12 @@ class HandOver {
   Status give_clients(handover::Channel& channel, pid_t successor);
   Result<handover::Message> await(handover::Channel& channel, pid_t successor, Nanos limit) const;
   handover::Offer offer() const;
+  void set_accepting(bool wanted);
   std::vector<handover::Message> keys() const;
 
   proxy::Proxy& proxy_;
   const policy::ProxyOptions& options_;
-  const int admin_;
+  httpd::HttpServer* const admin_;
   const ProgramStart program_;
   std::atomic<State> state_{State::kIdle};
   std::atomic<bool> ends_{false};

@@ -215,7 +215,7 @@ int run_proxy(int argc, char** argv) {
   }
   say_ready(options, **proxy, admin->get());
 
-  HandOver hand_over(**proxy, options, *admin ? (*admin)->listener() : -1, std::move(program));
+  HandOver hand_over(**proxy, options, admin->get(), std::move(program));
   const bool is_handed_over = serve(ending, **proxy, hand_over);
   before->reset();
   if (is_handed_over) admin->reset();  // the new process answers

@@ -4,6 +4,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <string>
 #include <system_error>
@@ -76,6 +77,7 @@ struct HttpServer::State {
   Answers answers;
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
+  bool accepts = true;
   std::thread thread;
 };
 
@@ -102,9 +104,12 @@ void HttpServer::State::accept() {
 }
 
 void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
+  if (!accepts && error) return;
   if (error) {  // most likely without file descriptors: the queue stays full, so do not spin
     pause.expires_after(kAcceptPause);
-    pause.async_wait([this](const error_code&) { accept(); });
+    pause.async_wait([this](const error_code&) {
+      if (accepts) accept();
+    });
     return;
   }
   if (service.make_room()) {
@@ -114,7 +119,7 @@ void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(kTooMany), ignored);
   }
-  accept();
+  if (accepts) accept();
 }
 
 Status check_address(const net::HostPort& listen, bool has_token) {
@@ -151,6 +156,14 @@ HttpServer::~HttpServer() {
 }
 
 net::HostPort HttpServer::address() const { return state_->address; }
+
+void HttpServer::set_accepting(bool wanted) {
+  asio::post(state_->io, [state = state_.get(), wanted] {
+    if (std::exchange(state->accepts, wanted) == wanted) return;
+    error_code ignored;  // nothing can be done about it, and connections are still served
+    wanted ? state->accept() : static_cast<void>(state->acceptor.cancel(ignored));
+  });
+}
 
 int HttpServer::listener() const { return state_->acceptor.native_handle(); }
 

@@ -30,7 +30,10 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   net::HostPort address() const;  // with the actual port
-  int listener() const;           // the descriptor of the listening socket; stays the server's
+  // Whether new connections are accepted, from soon on; at first they are. Meanwhile they wait in
+  // the socket, or another process with the same socket accepts them. Any thread.
+  void set_accepting(bool wanted);
+  int listener() const;  // the descriptor of the listening socket; stays the server's
 
  private:
   struct State;

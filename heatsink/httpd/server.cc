@@ -2,6 +2,7 @@
 #include "heatsink/httpd/server.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -74,6 +75,8 @@ struct HttpServer::State {
   Service service;
   net::HostPort address;
   asio::io_context io{1};
+  // The thread runs on while nothing is accepted and no client is connected.
+  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   Answers answers;
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};

@@ -63,7 +63,7 @@ bool until(Condition condition) {
   const TimePoint end = BootClock::now() + kPatience;
   while (!condition()) {
     if (BootClock::now() > end) return false;
-    std::this_thread::sleep_for(Millis(1));  // the workers get the core
+    std::this_thread::yield();
   }
   return true;
 }

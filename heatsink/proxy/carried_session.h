@@ -14,6 +14,20 @@
 
 namespace heatsink::proxy {
 
+// The state of the private connection to the server.
+struct CarriedPrivate {
+  resp::Protocol protocol = resp::Protocol::kResp2;
+  bool has_login = true;  // the proxy's
+  bool knows_hello = true;
+  std::uint32_t db = 0;
+};
+// The blocking command that it has sent on its private connection.
+struct CarriedWaiting {
+  std::string request;
+  std::uint64_t connection = 0;  // the connection's id on the server; 0: unknown
+  bool silent = false;
+};
+
 // Holds no password, no copied value and no hash: hashes differ between processes. A private
 // connection to the server goes along with its login, so that a user's rights need no password.
 struct CarriedSession {
@@ -23,19 +37,8 @@ struct CarriedSession {
   static constexpr std::size_t kNameMax = 4096;
   static constexpr std::size_t kChannelsMax = 4096;
 
-  // The state of the private connection to the server.
-  struct Private {
-    resp::Protocol protocol = resp::Protocol::kResp2;
-    bool has_login = true;  // the proxy's
-    bool knows_hello = true;
-    std::uint32_t db = 0;
-  };
-  // The blocking command that it has sent on its private connection.
-  struct Waiting {
-    std::string request;
-    std::uint64_t connection = 0;  // the connection's id on the server; 0: unknown
-    bool silent = false;
-  };
+  using Private = CarriedPrivate;
+  using Waiting = CarriedWaiting;
 
   std::uint64_t id = 0;
   ClientState state;  // of it: what encode() names

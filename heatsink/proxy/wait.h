@@ -47,9 +47,7 @@ class Wait {
   // request the client cannot be handed over.
   void keep_request(std::string_view wire) { request_ = wire; }
   const std::string& request() const { return request_; }
-  bool may_be_carried() const {
-    return marked_ && !asked_ && !keeps_reply_ && !request_.empty();
-  }
+  bool may_be_carried() const { return marked_ && !asked_ && !keeps_reply_ && !request_.empty(); }
   // Instead of mark_answered(): the command has waited since before `now`.
   void carry_on(std::uint64_t connection, TimePoint now) {
     connection_ = connection;

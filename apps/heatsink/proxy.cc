@@ -66,6 +66,7 @@ std::uint64_t random_seed() {
 // Blocks the signals that end the proxy, and SIGHUP, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a log at its `ulimit -f` loses lines, not the proxy
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGINT);
@@ -171,6 +172,7 @@ int run_proxy(int argc, char** argv) {
   add_configuration_flags(app, flags.configuration);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
+  net::count_tls_memory();
   policy::ProxyOptions options;
   const ConfigFaults faults = configure(flags, options);
   print_faults(faults, "heatsink proxy", std::cerr);

@@ -135,6 +135,7 @@ void CopyKeeper::begin() {
   timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] {
     tend_earned_copies();
+    trim_after_burst();
     rest_if_idle();
   });
   tracker_connection_.connect();

@@ -42,6 +42,7 @@ class EventLog {
 
   const std::string& quiet() const { return quiet_; }
   std::vector<report::Event> latest() const;  // in rising order of their numbers
+  std::size_t memory_bytes() const;           // any thread; approximate
 
  private:
   void keep(report::Event event);

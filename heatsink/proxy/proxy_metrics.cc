@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy_metrics.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", Metri
                                    "Commands answered from local copies, by command.", "command"};
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections open now."};
+constexpr MetricRow kClientsMax{
+    "heatsink_clients_max", MetricKind::kGauge,
+    "Clients that may be connected at once: proxy.maximum-clients, or fewer if the limit of file "
+    "descriptors (ulimit -n) is lower."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients hold now."};
 constexpr MetricRow kUp{
@@ -82,7 +87,8 @@ void append_latencies(MetricSamples& samples, const copies::CopyKeeper& keeper,
   samples.push_back(keeper.fill_latency().sample(kFillLatency));
 }
 
-void append_memory(MetricSamples& samples, const SharedState& shared, const report::Report& report,
+void append_memory(MetricSamples& samples, const SharedState& shared,
+                   const copies::CopyKeeper& keeper, const report::Report& report,
                    std::span<const Worker* const> workers) {
   MemoryUse use;
   for (const Worker* worker : workers) {
@@ -90,9 +96,17 @@ void append_memory(MetricSamples& samples, const SharedState& shared, const repo
     use.upstream += worker->memory().upstream.load(std::memory_order_relaxed);
     use.detection += worker->memory().detection.load(std::memory_order_relaxed);
   }
-  use.copies = report.cached_bytes;
+  // A copy's entry, and its places in the index and among the names (cache/hot_table.h).
+  constexpr std::uint64_t kEntryBytes = 240;
+  use.copies = report.cached_bytes + report.cached_entries * kEntryBytes;
   use.addresses = shared.client_names.memory_bytes();
-  append_memory_samples(samples, use, resident_bytes());
+  use.history = keeper.history_bytes();
+  use.log = log_bytes_waiting();
+  use.tls = net::tls_memory_bytes();
+  use.fixed = shared.fixed_bytes.load(std::memory_order_relaxed);
+  const ResidentMemory resident = resident_memory();
+  use.program = resident.files;
+  append_memory_samples(samples, use, resident.all);
 }
 
 }  // namespace
@@ -118,11 +132,13 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   };
   add(kLogDropped, log_lines_dropped());
   const report::Report report = keeper.report();
-  append_memory(samples, shared, report, workers);
+  append_memory(samples, shared, keeper, report, workers);
   append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
   if (shared.limits) shared.limits->append_samples(samples);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   add(kClients, report.clients);
+  add(kClientsMax,
+      std::min(static_cast<std::uint64_t>(shared.options.clients_max), shared.connections_max));
   add(kPrivate, shared.private_connections.load());
   add(kUp, shared.proof.up() ? 1 : 0);
   add(kEntries, report.cached_entries);
@@ -137,9 +153,9 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
 
 MetricRows metric_rows() {
   MetricRows rows{
-      &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,    &kUp,
-      &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,  &kLogDropped,
-      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency};
+      &kTracked,    &kClientsMax, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,
+      &kUp,         &kEntries,    &kBytes,      &kHot,           &kWriteHot,        &kStaleness,
+      &kLogDropped, &kWarm,       &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);

@@ -15,8 +15,7 @@ namespace {
 // Bounded, so that a burst of new clients does not delay the connected ones.
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
-constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
-// Between two ticks of a worker without clients.
+// Between two ticks of a worker whose clients are idle.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::EventLoop& loop,
@@ -60,7 +59,9 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              big_replies_,
              latencies_,
              reply_sizes_},
-      timers_(loop_, kIdlePeriod) {}
+      timers_(loop_, kIdlePeriod) {
+  memory_.detection.store(counter_ ? counter_->memory_bytes() : 0);  // never changes
+}
 
 Worker::~Worker() {
   for (auto& [id, client] : clients_) client->session.close();
@@ -72,6 +73,7 @@ void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   timers_.every(shared_.options.tick, [this] { tick(); });
+  shared_.workers_awake.fetch_add(1);
   if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
     log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
   // Opened early, so that the first client need not wait.
@@ -165,7 +167,8 @@ void Worker::accept_clients() {
     bool again = false;
     Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
     if (!accepted.ok()) {
-      if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
+      if (!again && accepted.error().code == ErrorCode::kOutOfRange)
+        throttle_accept(accepted.error().message);
       return;
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
@@ -173,22 +176,24 @@ void Worker::accept_clients() {
       refuse(accepted->socket, copies::Count::kClientsRefused, "max number of clients reached");
       continue;
     }
+    if (!shared_.has_descriptors()) {
+      refuse(accepted->socket, copies::Count::kDescriptorsFull, "max number of clients reached");
+      continue;
+    }
     if (!is_within_rate(*accepted)) continue;
     if (!tls) {
       shared_.clients.fetch_add(1);
-      wake();
       open_on_home_worker(net::Stream(std::move(accepted->socket)), accepted->peer);
       continue;
     }
     shared_.clients.fetch_add(1);
-    wake();
+    note_work();
     start_tls(std::move(*accepted), tls);
   }
 }
 
 void Worker::serve(net::Stream client, const std::string& peer) {
   shared_.clients.fetch_add(1);
-  wake();
   open_session(std::move(client), peer);
 }
 
@@ -206,6 +211,7 @@ void Worker::open_session(net::Stream stream, const std::string& peer) {
 }
 
 void Worker::start(std::uint64_t id, std::unique_ptr<Client> client) {
+  note_work();
   Client& started = *client;
   clients_.emplace(id, std::move(client));
   if (!started.connection.start(started.session).ok()) started.session.close();
@@ -258,10 +264,9 @@ bool Worker::is_within_rate(const net::Accepted& accepted) {
 }
 
 // Without file descriptors the kernel would report the listener as readable for ever.
-void Worker::throttle_accept() {
-  log_limited(LogLevel::kWarning, "fds",
-              "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
-              loop_.now());
+void Worker::throttle_accept(const std::string& why) {
+  counters_.add(copies::Count::kAcceptsPaused);
+  log_limited(LogLevel::kWarning, "fds", "accepting no clients for a moment: " + why, loop_.now());
   loop_.change(listener_.get(), net::Interest::kNone);
   loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
 }
@@ -277,6 +282,7 @@ void Worker::call_later(const Session& session, Nanos pause, void (Session::*wha
 
 // Sends all output of the turn. Sending may make more requests possible; they run in the same turn.
 void Worker::end_turn() {
+  if (std::exchange(wake_due_, false)) timers_.wake();
   do {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
@@ -306,7 +312,7 @@ void Worker::tick() {
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
     keeper_.play(std::move(sample));
   check_timeouts(now);
-  if (now - memory_at_ >= kMemoryInterval) measure_memory();
+  tend_clients(now);
   if (balancer_ != nullptr) report_load(now);
   if (!has_work()) rest();
 }

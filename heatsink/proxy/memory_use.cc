@@ -10,11 +10,12 @@ namespace {
 
 constexpr MetricRow kMemory{
     "heatsink_memory_bytes", MetricKind::kGauge,
-    "Memory of the process in RAM, by component: clients (their states and buffers), tls (what "
-    "OpenSSL holds), upstream (connections to the server), detection (counters of keys), copies "
-    "(local copies), addresses (of clients), history (events of keys), log (lines that wait to be "
-    "written), fixed (stacks, and tables of fixed size), program (code and libraries) or other "
-    "(mostly what the allocator keeps for the next clients).",
+    "Memory of the process in RAM, by component. clients: their states and buffers; tls: what "
+    "OpenSSL holds; upstream: connections to the server; detection: counters of keys; copies: "
+    "local "
+    "copies; addresses: of clients; history: events of keys; log: lines that wait to be written; "
+    "fixed: stacks, and tables of fixed size; program: code and libraries; other: mostly what the "
+    "allocator keeps for the next clients.",
     "component"};
 
 }  // namespace

@@ -64,9 +64,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kClientsRefused, kTurnedAway, "limit", "maximum-clients"},
       {Count::kDescriptorsFull, kTurnedAway, "limit", "file-descriptors"},
       {Count::kAcceptsPaused,
-       counter(
-           "heatsink_accept_pauses_total",
-           "Times that a worker accepted no client for 100 ms, for want of a file descriptor.")},
+       counter("heatsink_accept_pauses_total",
+               "Pauses of 100 ms in which a worker accepted no client, for want of a descriptor.")},
       {Count::kClientsTooFast, kTurnedAway, "limit", "connection-rate"},
       {Count::kNetworkTooFast, kTurnedAway, "limit", "connection-rate-per-network"},
       {Count::kHandshakesFull, kTurnedAway, "limit", "tls-maximum-handshakes"},

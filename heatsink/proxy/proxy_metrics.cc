@@ -23,7 +23,7 @@ constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections open now."};
 constexpr MetricRow kClientsMax{
     "heatsink_clients_max", MetricKind::kGauge,
-    "Clients that may be connected at once: proxy.maximum-clients, or fewer if the limit of file "
+    "Clients that may be connected at once. proxy.maximum-clients, or fewer if the limit of file "
     "descriptors (ulimit -n) is lower."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients hold now."};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy_metrics.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -119,8 +120,9 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   add(kLogDropped, log_lines_dropped());
   const report::Report report = keeper.report();
   append_memory(samples, shared, report, workers);
-  append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
-  if (shared.limits) shared.limits->append_samples(samples);
+  const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
+  append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
+  if (policy->limits) policy->limits->append_samples(samples);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   add(kClients, report.clients);
   add(kPrivate, shared.private_connections.load());

@@ -24,9 +24,9 @@ void append(MetricRows& rows, const MetricRows& more) {
 
 }  // namespace
 
-MetricSamples all_samples(const proxy::Proxy& proxy) {
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live) {
   MetricSamples samples{{&kBuild, 1, {{"version", HEATSINK_VERSION}, {"compiler", kCompiler}}}};
-  for (MetricSamples more : {proxy.metrics(), process_samples()})
+  for (MetricSamples more : {proxy.metrics(), live.samples(), process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
   return samples;
 }
@@ -34,6 +34,7 @@ MetricSamples all_samples(const proxy::Proxy& proxy) {
 std::string metrics_page() {
   MetricRows of_proxy{&kBuild};
   append(of_proxy, proxy::metric_rows());
+  append(of_proxy, LiveConfiguration::metric_rows());
   append(of_proxy, process_rows());
   return R"(# Metrics
 

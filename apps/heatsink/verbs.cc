@@ -7,8 +7,7 @@ namespace heatsink::app {
 
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
-      {"config",
-       "Prints the effective configuration, checks a file, or prints the list of metrics.",
+      {"config", "Prints, checks and applies configurations, or prints the list of metrics.",
        run_config},
       {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
       {"load", "Generates a skewed load: Zipf reads and some writes of the same keys.", run_load},
@@ -18,6 +17,7 @@ std::span<const Verb> verbs() {
       {"replay",
        "Replays a trace: which keys were hot, what caching would have saved, what to set.",
        run_replay},
+      {"rule", "Adds, removes and lists the rules of a running proxy.", run_rule},
       {"stats", "Shows window statistics: what all processes added in the last minute.", run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
       {"warm", "Keeps keys hot and loaded in a running proxy for some time.", run_warm},

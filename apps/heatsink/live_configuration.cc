@@ -54,22 +54,27 @@ Result<policy::RuleOptions> parse_rule(const std::string& text) {
 LiveConfiguration::LiveConfiguration(ProxyFlags flags, ConfigText file,
                                      const BuiltConfiguration& started, LiveTarget target)
     : flags_(std::move(flags)), target_(std::move(target)), file_(std::move(file)) {
-  now_.generation = 1;
-  now_.applied_at = target_.now();
+  set_applied(1);
   now_.file = file_.name;
   now_.options = started.options;
   now_.rules = started.rules;
 }
 
+void LiveConfiguration::set_applied(std::uint64_t generation) {
+  now_.generation = generation;
+  now_.applied_at = target_.now();
+  generation_.store(generation);
+  applied_at_.store(std::chrono::duration<double>(now_.applied_at.time_since_epoch()).count());
+}
+
 MetricRows LiveConfiguration::metric_rows() { return {&kChanges, &kGeneration, &kAppliedAt}; }
 
 MetricSamples LiveConfiguration::samples() const {
-  const std::lock_guard lock(mutex_);
-  const double seconds = std::chrono::duration<double>(now_.applied_at.time_since_epoch()).count();
-  return {{&kChanges, static_cast<double>(applied_), {{"outcome", "applied"}}},
-          {&kChanges, static_cast<double>(refused_), {{"outcome", "refused"}}},
-          {&kGeneration, static_cast<double>(now_.generation)},
-          {&kAppliedAt, seconds}};
+  const auto number = [](const auto& value) { return static_cast<double>(value.load()); };
+  return {{&kChanges, number(applied_), {{"outcome", "applied"}}},
+          {&kChanges, number(refused_), {{"outcome", "refused"}}},
+          {&kGeneration, number(generation_)},
+          {&kAppliedAt, applied_at_.load()}};
 }
 
 LiveConfiguration::Effective LiveConfiguration::effective() const {
@@ -187,8 +192,8 @@ ConfigAnswer LiveConfiguration::change(Wanted wanted, const std::string& who) {
     const Result<std::uint64_t> applied = target_.apply(now_.options, next);
     if (!applied.ok()) return refuse({applied.error()}, who, false);
     answer.outcome = ConfigOutcome::kApplied;
-    answer.generation = now_.generation = *applied;
-    now_.applied_at = target_.now();
+    answer.generation = *applied;
+    set_applied(*applied);
     ++applied_;
   }
   now_.needs_restart = answer.needs_restart;

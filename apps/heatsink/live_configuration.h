@@ -85,6 +85,7 @@ class LiveConfiguration {
     bool strict = false;
   };
   ConfigAnswer change(Wanted wanted, const std::string& who);
+  void set_applied(std::uint64_t generation);
   ConfigAnswer refuse(ConfigFaults faults, const std::string& who, bool dry_run);
   void keep(Wanted wanted, BuiltConfiguration built, policy::ProxyOptions next);
   void report_changes(const ConfigAnswer& answer, const std::string& who) const;
@@ -98,8 +99,12 @@ class LiveConfiguration {
   ConfigText file_;
   LiveRules live_;
   Effective now_;
-  std::uint64_t applied_ = 0;
-  std::uint64_t refused_ = 0;
+
+  // Read without the mutex: metrics do not wait for a change.
+  std::atomic<std::uint64_t> applied_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> generation_{1};
+  std::atomic<double> applied_at_{0};  // in seconds since 1970
 };
 
 }  // namespace heatsink::app

@@ -70,8 +70,8 @@ void ServerConnection::lost(const Error& why) {
   if (problem_ != why.message)
     log_limited(LogLevel::kWarning, use_,
                 "no " + use_ + ": " + why.message +
-                    "; the proxy connects again by itself: if this line comes back, look at the "
-                    "server, the network and the proxy's login",
+                    "; it connects again by itself: if this line comes back, look at the server, "
+                    "the network and the login",
                 loop_.now());
   was_lost_ = true;
   problem_ = why.message;

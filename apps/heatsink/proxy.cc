@@ -68,7 +68,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     return proxy.inspect(std::move(name), db);
   };
   sources.ready = [&proxy] { return proxy.ready(); };
-  sources.statistic = statistic_source(options);
+  sources.statistic = statistic_source([&proxy] { return proxy.options(); });
   add_config_pages(sources, live);
   return httpd::HttpServer::start({.listen = *listen, .token = *token},
                                   admin::pages_of(std::move(sources)));

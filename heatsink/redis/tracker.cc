@@ -2,6 +2,7 @@
 #include "heatsink/redis/tracker.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <utility>
 
@@ -26,6 +27,12 @@ Error protocol_error(std::string_view what) {
 
 Tracker::Tracker(TrackerOptions options, TrackerEvents& events)
     : options_(std::move(options)), events_(events), names_(options_.names_max) {}
+
+void Tracker::set_options(TrackerOptions options) {
+  assert(options.tracking == options_.tracking);
+  options_ = std::move(options);
+  names_.set_max(options_.names_max);
+}
 
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;

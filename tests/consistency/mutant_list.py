@@ -171,9 +171,9 @@ MUTANTS = [
            "no run has two servers behind one address",
            ("fail-over, the old server keeps the trackers",)),
     Mutant("no copy is older than expire-after-write",
-           [Patch(FILLER, "Nanos life = shared_.options.expire_after_write;",
+           [Patch(FILLER, "Nanos life = shared_.options().expire_after_write;",
                   f"Nanos life = {ACTIVE} ? Nanos(std::chrono::hours(1)) "
-                  ": shared_.options.expire_after_write;")],
+                  ": shared_.options().expire_after_write;")],
            ("short lives",), "no run has a server whose clock jumps",
            ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",

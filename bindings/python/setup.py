@@ -27,7 +27,7 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# What PEP 600 lets a wheel take from the system; and OpenSSL: whoever has such a C library has it,
+# What PEP 600 lets a wheel take from the system; and OpenSSL, which such a system has:
 # it must be the one of Python's own ssl module, and its repairs must not wait for a wheel.
 SYSTEM = re.compile(
     r"^(ld-linux|linux-vdso|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|ssl|crypto)\.so)"

@@ -59,7 +59,7 @@ bool is_open(const ServerFacts& server) {
   return !error.starts_with("NOAUTH") && !error.starts_with("NOPERM");
 }
 
-// Whoever reaches the proxy reaches the server: the proxy forwards logins, and adds none.
+// A client that reaches the proxy reaches the server: the proxy forwards logins, and adds none.
 void check_clients(const Facts& facts, Findings& out) {
   const ServerFacts& server = facts.server;
   const std::string user = user_of(facts);

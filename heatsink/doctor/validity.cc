@@ -10,7 +10,7 @@
 namespace heatsink::doctor {
 namespace {
 
-// Whoever renews certificates by a machine does so a third of their lifetime before; by hand people
+// Machines renew certificates when a third of their lifetime is left; people who renew them by hand
 // want a fortnight.
 constexpr int kDaysWarned = 14;
 constexpr int kDaysNoted = 30;

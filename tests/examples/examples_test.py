@@ -9,31 +9,17 @@ import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import tempfile
 import unittest
 
 from harness.client import RawClient
+from harness.commands import run
 from harness.patience import PATIENCE_S, until
 from harness.processes import Process, Redis
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 PYTHON = os.environ["HEATSINK_VENV"] + "/bin/python"
 TOLD = r"product:1 costs 100\n(\d+) of 1000 reads did not reach the server\n"
-
-
-def run(*command, **environment):
-    done = subprocess.run(
-        [str(word) for word in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-    )
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
-    return done.stdout
 
 
 class Examples(unittest.TestCase):
@@ -67,7 +53,7 @@ class Examples(unittest.TestCase):
 
     def flags(self, *which):
         """What pkg-config says of the installed library."""
-        return run("pkg-config", *which, "heatsink", **self.where()).split()
+        return run("pkg-config", *which, "heatsink", env=os.environ | self.where()).split()
 
     def where(self):
         (descriptions,) = self.prefix.rglob("pkgconfig")
@@ -77,7 +63,8 @@ class Examples(unittest.TestCase):
         """A program that loads libheatsink.so."""
         (library,) = self.prefix.rglob("libheatsink.so.1")
         arguments = ("127.0.0.1", self.server.port)
-        self.expect_local_reads(run(program, *arguments, LD_LIBRARY_PATH=str(library.parent)))
+        found_there = os.environ | {"LD_LIBRARY_PATH": str(library.parent)}
+        self.expect_local_reads(run(program, *arguments, env=found_there))
 
     def need(self, *programs):
         for program in programs:
@@ -103,7 +90,7 @@ class Examples(unittest.TestCase):
         program = self.folder / "catalogue-go"
         offline = {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOCACHE": str(self.folder / "go")}
         build = ("env", "-C", EXAMPLES / "go", "go", "build", "-o", program, ".")
-        run(*build, **offline, **self.where())
+        run(*build, env=os.environ | offline | self.where())
         self.run_catalogue(program)
 
     def test_python_redis(self):

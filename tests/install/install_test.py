@@ -4,31 +4,17 @@
 import os
 import pathlib
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 from harness import LONG
+from harness.commands import run
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 APPLICATION = SOURCE / "tests/install/application"
 BUILD = os.environ["HEATSINK_BUILD"]
 COMPILER = os.environ["CXX"]
 FLAGS = os.environ["HEATSINK_FLAGS"]  # those of our build, so that ccache knows the objects
-
-
-def run(*command, **more):
-    done = subprocess.run(
-        [str(word) for word in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        **more,
-    )
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
-    return done.stdout
 
 
 def folder(test):

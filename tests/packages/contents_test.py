@@ -8,7 +8,8 @@ import shutil
 import tempfile
 import unittest
 
-from packages import FOLDER, NAMES, field, package, run, wheel
+from harness.commands import run
+from packages import FOLDER, NAMES, field, package, wheel
 
 CONTENTS = {
     "heatsink": (

@@ -4,26 +4,12 @@
 import os
 import pathlib
 import re
-import subprocess
+
+from harness.commands import run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = pathlib.Path(os.environ.get("HEATSINK_PACKAGES", ROOT / "build/packages"))
 NAMES = ("heatsink", "libheatsink1", "libheatsink-dev", "python3-heatsink")
-
-
-def run(*command, **more):
-    """The output; what fails is shown."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        **more,
-    )
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}")
-    return done.stdout
 
 
 def package(name):

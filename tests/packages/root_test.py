@@ -17,9 +17,10 @@ import tempfile
 import unittest
 
 from deploy.containerfile import last_stage
+from harness.commands import run
 from harness.patience import PATIENCE_S, until
 from harness.processes import Process, free_port
-from packages import FOLDER, NAMES, ROOT, field, package, project_version, run, wheel
+from packages import FOLDER, NAMES, ROOT, field, package, project_version, wheel
 
 SUITE = "bookworm"
 APPLICATION = ROOT / "tests/install/application"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version has one place, project() in CMakeLists.txt; whoever says one says that one."""
+"""The version stands in project() of CMakeLists.txt; every part that states one states that."""
 
 import ctypes
 import os
@@ -10,9 +10,10 @@ import subprocess
 import tempfile
 import unittest
 
+from harness.commands import run
 from harness.processes import Proxy
 from harness.programs import HEATSINK
-from packages import NAMES, ROOT, field, package, project_version, run, wheel
+from packages import NAMES, ROOT, field, package, project_version, wheel
 
 LIBRARY = os.environ.get("HEATSINK_C", ROOT / "build/release/bindings/c/libheatsink.so")
 NOBODY = "redis://127.0.0.1:1"

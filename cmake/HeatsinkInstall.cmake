@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 # Debian's folder of libraries whatever the prefix is, so that the packages (/usr) and a copy below
 # /usr/local are installed from one build; both linkers and both CMake look there.
 if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE
-    AND CMAKE_INSTALL_LIBDIR MATCHES "^(lib)?$")
+    AND (NOT CMAKE_INSTALL_LIBDIR OR CMAKE_INSTALL_LIBDIR STREQUAL "lib"))
   set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE PATH "Folder of libraries" FORCE)
 endif()
 include(GNUInstallDirs)

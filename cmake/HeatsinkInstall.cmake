@@ -40,7 +40,7 @@ foreach(header
   client/options.h client/size_of.h client/stats.h client/window_stats.h
   distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
   distributed/rate_limiter_metrics.h distributed/server.h
-  limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
+  limit/carry_over.h limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
   resp/value.h)
   get_filename_component(room ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/heatsink/${header}

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// heatsink config print | check | metrics
+// heatsink config apply | check | metrics | print
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
+#include <utility>
 
+#include "apps/heatsink/ask_admin.h"
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/net/net.h"
+#include "heatsink/report/config_order.h"
 
 namespace heatsink::app {
 namespace {
@@ -39,6 +44,20 @@ int print(const ConfigurationFlags& flags, bool markdown) {
   return std::cout.good() ? kDone : kFailed;
 }
 
+// The proxy may run in another folder: names in messages are those of this machine's files.
+int apply(const AdminFlags& flags, report::ConfigOrder& order, const char* program) {
+  Result<std::string> text = read_config_file(order.name);
+  if (!text.ok()) {
+    std::cerr << program << ": " << text.error().message << "\n";
+    return kMisused;
+  }
+  order.text = std::move(text).value();
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::absolute(order.name, unknown);
+  if (!unknown) order.name = whole.lexically_normal().string();
+  return ask_for_change(flags, {"POST", "/api/config", report::config_order_json(order)}, program);
+}
+
 int check(const ConfigurationFlags& flags) {
   policy::ProxyOptions proxy;
   OptionSet options;
@@ -49,10 +68,25 @@ int check(const ConfigurationFlags& flags) {
   return kDone;
 }
 
+const CLI::App* add_apply_verb(CLI::App& app, AdminFlags& admin, report::ConfigOrder& order) {
+  CLI::App* const verb = app.add_subcommand(
+      "apply", "Have a running proxy take this file in place of its own, without a restart");
+  verb->add_option("FILE", order.name, "Configuration file (YAML)")->required();
+  verb->add_flag("--dry-run", order.dry_run, "Only show what would change");
+  verb->add_flag("--strict", order.strict,
+                 "Change nothing if a difference needs a restart; otherwise the proxy applies the "
+                 "other differences");
+  add_admin_flags(*verb, admin);
+  return verb;
+}
+
 }  // namespace
 
 int run_config(int argc, char** argv) {
-  CLI::App app("Prints the effective configuration, checks a file, or prints the list of metrics.");
+  CLI::App app(
+      "Prints the effective configuration, checks a file, applies it to a running proxy, or prints "
+      "the list of metrics.",
+      argv[0]);
   app.require_subcommand(1);
   ConfigurationFlags flags;
   bool markdown = false;
@@ -66,11 +100,15 @@ int run_config(int argc, char** argv) {
   CLI::App* const check_verb =
       app.add_subcommand("check", "Check a configuration file: print ok, or all its faults");
   check_verb->add_option("FILE", flags.file, "Configuration file (YAML)")->required();
+  AdminFlags admin;
+  report::ConfigOrder order;
+  const CLI::App* const apply_verb = add_apply_verb(app, admin, order);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (metrics_verb->parsed()) {
     std::cout << metrics_page() << std::flush;
     return std::cout.good() ? kDone : kFailed;
   }
+  if (apply_verb->parsed()) return apply(admin, order, argv[0]);
   return print_verb->parsed() ? print(flags, markdown) : check(flags);
 }
 

@@ -116,6 +116,12 @@ ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& opt
   ConfigFaults faults;
   if (!flags.file.empty())
     add_all(faults, load_config_file(flags.file, options, OnFault::kKeepTheRest));
+  add_all(faults, apply_configuration_flags(flags, options));
+  return faults;
+}
+
+ConfigFaults apply_configuration_flags(const ConfigurationFlags& flags, OptionSet& options) {
+  ConfigFaults faults;
   for (const std::string& assignment : flags.assignments) {
     const Status set = options.set_assignment(assignment);
     if (!set.ok()) faults.push_back({set.error().code, "--set: " + set.error().message});
@@ -147,6 +153,18 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
   check_rules(faults, options, *rows.find_list("rules"));
   check_warming(faults, options, *rows.find_list("warming"));
   return faults;
+}
+
+ConfigFaults contradictions_of(const policy::ProxyOptions& options) {
+  policy::ProxyOptions copy;
+  OptionSet rows;
+  copy.describe(rows);
+  // The lists know their items only by their origins.
+  for (std::size_t i = 0; i < options.rules.size(); ++i)
+    rows.find_list("rules")->append("the configuration");
+  for (std::size_t i = 0; i < options.warming.size(); ++i)
+    rows.find_list("warming")->append("the configuration");
+  return contradictions(options, rows);
 }
 
 void add_contradictions(const policy::ProxyOptions& options, const OptionSet& rows,

@@ -19,9 +19,15 @@ namespace heatsink::app {
 // finally calls add_contradictions().
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options);
 
+// The part of apply_configuration() that follows the file: --set and --rule.
+ConfigFaults apply_configuration_flags(const ConfigurationFlags& flags, OptionSet& options);
+
 // Faults that no single row can know: unreadable addresses, and options and rules that contradict
 // each other. `rows` are those of `options`: they know where each rule was written.
 ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet& rows);
+
+// The same for options that come from no file: faults of a rule name it by its number.
+ConfigFaults contradictions_of(const policy::ProxyOptions& options);
 
 // Adds the contradictions that do not follow from a known fault: those that name no option, rule or
 // warming item with a fault.

@@ -26,15 +26,16 @@ void append(MetricRows& rows, const MetricRows& more) {
 MetricRows rows_of_proxy() {
   MetricRows rows{&kBuild};
   append(rows, proxy::metric_rows());
+  append(rows, LiveConfiguration::metric_rows());
   append(rows, process_rows());
   return rows;
 }
 
 }  // namespace
 
-MetricSamples all_samples(const proxy::Proxy& proxy) {
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live) {
   MetricSamples samples{{&kBuild, 1, {{"version", version()}, {"compiler", kCompiler}}}};
-  for (MetricSamples more : {proxy.metrics(), process_samples()})
+  for (MetricSamples more : {proxy.metrics(), live.samples(), process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
   return samples;
 }

@@ -4,13 +4,15 @@
 
 #include <string>
 
+#include "apps/heatsink/live_configuration.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
 
-// The proxy's metrics, the kernel's counters of the process, and the build.
-MetricSamples all_samples(const proxy::Proxy& proxy);
+// The proxy's metrics, those of its configuration, the kernel's counters of the process, and the
+// build.
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live);
 
 // The rows of the proxy, the library and the rate limiters; some of them twice.
 MetricRows all_metric_rows();

@@ -11,16 +11,17 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/deployment_watch.h"
+#include "apps/heatsink/live_configuration.h"
+#include "apps/heatsink/live_target.h"
 #include "apps/heatsink/metrics.h"
-#include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/process/service_manager.h"
 #include "apps/heatsink/process/watchdog.h"
+#include "apps/heatsink/proxy_flags.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
-#include "heatsink/base/secret_file.h"
 #include "heatsink/base/timed_write.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
@@ -35,32 +36,6 @@ constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server'
 constexpr Millis kEndWithin(5000);
 constexpr Millis kReader(1000);    // maximum wait for a reader of our output that has stopped
 constexpr Millis kLastLines(500);  // at the end, to write the log
-
-struct ProxyFlags {
-  ConfigurationFlags configuration;
-  std::string listen, upstream, admin, workers;
-};
-
-// Applies the file and --set first, then the verb's flags.
-ConfigFaults configure(const ProxyFlags& flags, policy::ProxyOptions& proxy) {
-  OptionSet options;
-  proxy.describe(options);
-  ConfigFaults faults = apply_configuration(flags.configuration, options);
-  const std::pair<const char*, const std::string&> own[] = {{"proxy.listen", flags.listen},
-                                                            {"upstream.url", flags.upstream},
-                                                            {"admin.listen", flags.admin},
-                                                            {"proxy.workers", flags.workers}};
-  for (const auto& [name, text] : own) {
-    if (text.empty()) continue;
-    if (const Status set = options.set(name, text); !set.ok()) faults.push_back(set.error());
-  }
-  add_contradictions(proxy, options, faults);
-  return faults;
-}
-
-LogFormat log_format_of(const policy::ProxyOptions& options) {
-  return options.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
-}
 
 std::uint64_t random_seed() {
   std::random_device device;
@@ -79,13 +54,9 @@ sigset_t block_signals() {
   return ending;
 }
 
-Result<std::string> token_of(const policy::ProxyOptions& options) {
-  return options.admin_token_file.empty() ? options.admin_token
-                                          : read_secret_file(options.admin_token_file);
-}
-
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
                                                        proxy::Proxy& proxy,
+                                                       LiveConfiguration& live,
                                                        const doctor::Watch* watch) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
@@ -95,7 +66,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
-  sources.metrics = [&proxy] { return admin::metrics_text(all_samples(proxy)); };
+  sources.metrics = [&proxy, &live] { return admin::metrics_text(all_samples(proxy, live)); };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
   sources.key = [&proxy](std::string name, std::uint32_t db) {
@@ -103,7 +74,8 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   };
   add_health(sources, proxy, watch);
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
-  sources.statistic = statistic_source(options);
+  sources.statistic = statistic_source([&proxy] { return proxy.options(); });
+  add_config_pages(sources, live);
   return httpd::HttpServer::start({.listen = *listen, .token = *token},
                                   admin::pages_of(std::move(sources)));
 }
@@ -137,25 +109,21 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
                      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) +
                      "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
-    log(LogLevel::kWarning, "the standard output is not being read; the line was: " + line);
+    log(LogLevel::kWarning, "the standard output is not being read, so the line is here: " + line);
   return line;
 }
 
-// Returns the signal that ends the proxy. SIGHUP only reopens the log's file and reloads
-// certificates.
-int wait_for_end(const sigset_t& signals, proxy::Proxy& proxy, const ServiceManager& manager,
+// Returns the signal that ends the proxy. SIGHUP reopens the log's file, and reads the
+// configuration and the certificates again.
+int wait_for_end(const sigset_t& signals, LiveConfiguration& live, const ServiceManager& manager,
                  const std::string& status) {
   int signal = 0;
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
     manager.reloading(monotonic_now());
     if (const Status reopened = reopen_log(); !reopened.ok())
       log(LogLevel::kError, "SIGHUP: cannot reopen the log, so the old file is still in use: " +
-                                reopened.error().message);
-    const Status read = proxy.reload_tls();
-    log(read.ok() ? LogLevel::kInfo : LogLevel::kError,
-        read.ok() ? "SIGHUP: certificates reloaded"
-                  : "SIGHUP: cannot reload the certificates, so the old ones are still in use: " +
-                        read.error().message);
+                                reopened.error().message + ": mend that, and send SIGHUP again");
+    static_cast<void>(live.reload());
     manager.ready(status);
   }
   return signal;
@@ -168,29 +136,19 @@ int run_proxy(int argc, char** argv) {
       "Runs the proxy in front of a Redis or Valkey server: it finds the hot keys and serves them "
       "from coherent local copies.");
   ProxyFlags flags;
-  app.add_option(
-      "--listen", flags.listen,
-      "Address that clients connect to, host:port or unix:/path (default 127.0.0.1:6380)");
-  app.add_option("--upstream", flags.upstream,
-                 "The server: redis://[user@]host[:port], rediss:// for TLS, or unix:///path "
-                 "(default redis://127.0.0.1:6379); for its password use --set "
-                 "upstream.password-file=FILE, or HEATSINK_UPSTREAM_PASSWORD");
-  app.add_option("--admin", flags.admin,
-                 "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
-  app.add_option("--workers", flags.workers,
-                 "Threads that serve clients; 0: one per core (default 0)");
-  add_configuration_flags(app, flags.configuration);
+  add_proxy_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
-  policy::ProxyOptions options;
-  const ConfigFaults faults = configure(flags, options);
-  print_faults(faults, "heatsink proxy", std::cerr);
-  if (!faults.empty()) return kMisused;
-  if (const Status taken = take_password(options); !taken.ok()) return fail(taken.error());
-
-  set_log_level(*parse_log_level(options.log_level));
-  if (const Status opened = set_log_output(options.log_file, log_format_of(options)); !opened.ok())
-    return fail({opened.error().code, "log.file: " + opened.error().message});
+  Result<ConfigText> file = read_config_text(flags);
+  if (!file.ok()) {
+    print_faults({file.error()}, "heatsink proxy", std::cerr);
+    return kMisused;
+  }
+  const BuiltConfiguration built = build_configuration(flags, *file);
+  const policy::ProxyOptions& options = built.options;
+  print_faults(built.faults, "heatsink proxy", std::cerr);
+  if (!built.faults.empty()) return kMisused;
+  if (const Status opened = open_log(options); !opened.ok()) return fail(opened.error());
   if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
 
   const ServiceManager manager(ServiceEnvironment::take());
@@ -198,20 +156,24 @@ int run_proxy(int argc, char** argv) {
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
   if (!proxy.ok()) return fail(proxy.error());
   std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
-  Result<std::unique_ptr<httpd::HttpServer>> admin = start_admin(options, **proxy, watch.get());
-  if (!admin.ok()) return fail(admin.error());
-  const std::string status = say_ready(options, **proxy, admin->get());
+  std::unique_ptr<httpd::HttpServer> admin;
+  LiveConfiguration live(flags, *std::move(file), built, live_target(**proxy, admin));
+  Result<std::unique_ptr<httpd::HttpServer>> started =
+      start_admin(options, **proxy, live, watch.get());
+  if (!started.ok()) return fail(started.error());
+  admin = std::move(started).value();
+  const std::string status = say_ready(options, **proxy, admin.get());
   manager.ready(status);
   std::optional<Watchdog> watchdog(std::in_place, manager,
                                    [&proxy] { return (*proxy)->alive(BootClock::now()); });
 
-  const int signal = wait_for_end(ending, **proxy, manager, status);
+  const int signal = wait_for_end(ending, live, manager, status);
   manager.stopping(kEndWithin);
   log(LogLevel::kInfo,
       signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
   const EndWithin bound(kEndWithin);
   watchdog.reset();
-  admin->reset();
+  admin.reset();
   watch.reset();
   proxy->reset();
   flush_log(kLastLines);

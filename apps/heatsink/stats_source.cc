@@ -26,15 +26,27 @@ distributed::ServerOptions server_of(const policy::ProxyOptions& options) {
   return server;
 }
 
+// The configuration may have changed since the connection was made.
+bool has_other_login(const policy::ProxyOptions& a, const policy::ProxyOptions& b) {
+  return a.upstream != b.upstream || a.upstream_tls_ca != b.upstream_tls_ca ||
+         a.upstream_tls_cert != b.upstream_tls_cert || a.upstream_tls_key != b.upstream_tls_key ||
+         a.upstream_tls_server_name != b.upstream_tls_server_name ||
+         a.upstream_tls_verify != b.upstream_tls_verify;
+}
+
 }  // namespace
 
 std::function<Result<std::string>(const std::string& name, Nanos window)> statistic_source(
-    const policy::ProxyOptions& options) {
+    std::function<policy::ProxyOptions()> options) {
   auto server = std::make_shared<std::unique_ptr<distributed::Server>>();
-  return [server, how = server_of(options)](const std::string& name,
-                                            Nanos window) -> Result<std::string> {
+  auto opened_with = std::make_shared<policy::ProxyOptions>();
+  return [server, opened_with, options = std::move(options)](const std::string& name,
+                                                             Nanos window) -> Result<std::string> {
+    policy::ProxyOptions now = options();
+    if (has_other_login(*opened_with, now)) server->reset();
     if (!*server) {
-      auto opened = distributed::Server::open(how);
+      auto opened = distributed::Server::open(server_of(now));
+      *opened_with = std::move(now);
       if (!opened.ok()) return opened.error();
       *server = std::move(opened).value();
     }

@@ -9,8 +9,7 @@ std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
       {"completion", "Prints the completion of bash, zsh or fish for this program.",
        run_completion},
-      {"config",
-       "Prints the effective configuration, checks a file, or prints the list of metrics.",
+      {"config", "Prints, checks and applies configurations, or prints the list of metrics.",
        run_config},
       {"doctor", "Checks a server and this machine: what is wrong, what it costs, how to mend it.",
        run_doctor},
@@ -25,6 +24,7 @@ std::span<const Verb> verbs() {
       {"replay",
        "Replays a trace: which keys were hot, what caching would have saved, what to set.",
        run_replay},
+      {"rule", "Adds, removes and lists the rules of a running proxy.", run_rule},
       {"stats", "Shows window statistics: what all processes added in the last minute.", run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
       {"warm", "Keeps keys hot and loaded in a running proxy for some time.", run_warm},

@@ -30,6 +30,7 @@ int run_load(int argc, char** argv);
 int run_man(int argc, char** argv);
 int run_proxy(int argc, char** argv);
 int run_replay(int argc, char** argv);
+int run_rule(int argc, char** argv);
 int run_stats(int argc, char** argv);
 int run_top(int argc, char** argv);
 int run_warm(int argc, char** argv);

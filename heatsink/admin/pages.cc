@@ -100,6 +100,29 @@ Answer post_warm_end(const Sources& sources, const Question& asked) {
   return order(sources, asked, true);
 }
 
+Answer get_config(const Sources& sources, const Question& /*asked*/) {
+  return json_answer(sources.config());
+}
+
+Answer outcome(Sources::ConfigAnswer answer) {
+  Answer out = json_answer(std::move(answer.json));
+  constexpr unsigned kUnprocessable = 422;
+  if (!answer.is_done) out.status = kUnprocessable;
+  return out;
+}
+
+Answer post_config(const Sources& sources, const Question& asked) {
+  const Result<report::ConfigOrder> order = report::parse_config_order(asked.request.body);
+  if (!order.ok()) return {400, order.error().message + "\n"};
+  return outcome(sources.change_config(*order, asked.request.peer));
+}
+
+Answer post_rules(const Sources& sources, const Question& asked) {
+  const Result<report::RuleOrder> order = report::parse_rule_order(asked.request.body);
+  if (!order.ok()) return {400, order.error().message + "\n"};
+  return outcome(sources.change_rules(*order, asked.request.peer));
+}
+
 }  // namespace
 
 std::vector<httpd::Route> pages_of(Sources sources) {
@@ -134,6 +157,12 @@ std::vector<httpd::Route> pages_of(Sources sources) {
                    page(get_warm), page(post_warm)});
     out.push_back({"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys",
                    Pace::kSlow, page(get_warm), page(post_warm_end)});
+  }
+  if (shared->config && shared->change_config && shared->change_rules) {
+    out.push_back({"/api/config", "the configuration that holds now, as JSON; POST: change it",
+                   Pace::kSlow, page(get_config), page(post_config)});
+    out.push_back({"/api/rules", "the same; POST: add or remove a rule", Pace::kSlow,
+                   page(get_config), page(post_rules)});
   }
   return out;
 }

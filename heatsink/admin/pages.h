@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/httpd/httpd.h"
+#include "heatsink/report/config_order.h"
 #include "heatsink/report/event.h"
 #include "heatsink/report/inspection.h"
 #include "heatsink/report/node_report.h"
@@ -38,6 +40,17 @@ struct Sources {
   std::function<Status()> alive = nullptr;  // the same for /livez; must not wait
   // JSON: what the checks of server and machine found.
   std::function<std::string()> health = {};
+  // The configuration: what holds now, and a change of it. `who` asks, by address. The answers are
+  // JSON; a refused order (`is_done` false) changed nothing, and its answer says why.
+  struct ConfigAnswer {
+    bool is_done = true;
+    std::string json;
+  };
+  std::function<std::string()> config = {};
+  std::function<ConfigAnswer(const report::ConfigOrder& order, std::string_view who)>
+      change_config = {};
+  std::function<ConfigAnswer(const report::RuleOrder& order, std::string_view who)> change_rules =
+      {};
 };
 
 // For httpd::HttpServer::start().

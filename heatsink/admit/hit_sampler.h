@@ -55,7 +55,7 @@ class HitSampler {
 
   void draw() noexcept;
 
-  const std::size_t per_turn_;
+  std::size_t per_turn_;
   Random random_;
   std::uint32_t gap_ = 1;  // mean number of hits between two picks
   std::uint64_t left_ = 0;

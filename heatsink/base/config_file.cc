@@ -37,22 +37,6 @@ std::string too_large() {
          ", the limit for a configuration: is this the right file?";
 }
 
-// Reads one byte more than the limit, so that apply_config_text() sees that the file is too large.
-Result<std::string> read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
-  if (!file) return unreadable(path, errno);
-  std::string text;
-  std::array<char, 16384> chunk;
-  while (text.size() <= kConfigFileBytesMax) {
-    const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get());
-    text.append(chunk.data(), got);
-    if (got == chunk.size()) continue;
-    if (std::ferror(file.get()) != 0) return unreadable(path, errno);
-    break;
-  }
-  return text;
-}
-
 // Characters that YAML forbids. They are checked here because the parser takes \x04 for the end of
 // the text and would silently drop the rest, and because a binary file deserves a clearer message
 // than a syntax error.
@@ -87,6 +71,21 @@ void parse(std::string_view text, ConfigReader& reader) {
 
 }  // namespace
 
+Result<std::string> read_config_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
+  if (!file) return unreadable(path, errno);
+  std::string text;
+  std::array<char, 16384> chunk;
+  while (text.size() <= kConfigFileBytesMax) {
+    const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get());
+    text.append(chunk.data(), got);
+    if (got == chunk.size()) continue;
+    if (std::ferror(file.get()) != 0) return unreadable(path, errno);
+    break;
+  }
+  return text;
+}
+
 ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options,
                                OnFault on_fault) {
   ConfigReader reader(printable(name), options, on_fault);
@@ -99,7 +98,7 @@ ConfigFaults apply_config_text(std::string_view text, std::string_view name, Opt
 }
 
 ConfigFaults load_config_file(const std::string& path, OptionSet& options, OnFault on_fault) {
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_config_file(path);
   if (!text.ok()) return {text.error()};
   return apply_config_text(*text, path, options, on_fault);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heatsink/base/option.h"
+#include "heatsink/base/result.h"
 
 namespace heatsink {
 
@@ -30,6 +31,10 @@ enum class OnFault : std::uint8_t { kUndoAll, kKeepTheRest };
 // stands for the file in faults. Not thread-safe. Does not throw.
 ConfigFaults apply_config_text(std::string_view text, std::string_view name, OptionSet& options,
                                OnFault on_fault = OnFault::kUndoAll);
+
+// The text of a file (or a pipe); of a larger one than kConfigFileBytesMax a byte more than that,
+// which apply_config_text() refuses.
+Result<std::string> read_config_file(const std::string& path);
 
 // The same from a file (or a pipe), of at most kConfigFileBytesMax.
 ConfigFaults load_config_file(const std::string& path, OptionSet& options,

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
@@ -13,6 +14,7 @@
 
 #include "heatsink/base/log_writer.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/units.h"
 
 namespace heatsink {
 namespace {
@@ -87,16 +89,25 @@ void log(LogLevel level, std::string_view message) {
 }
 
 void log_limited(LogLevel level, std::string_view key, std::string_view message, TimePoint now) {
+  log_summaries(now);
   if (!is_logged(level)) return;
-  std::optional<std::uint64_t> left_out;
+  bool is_admitted = false;
   {
     const std::lock_guard lock(the_log().mutex);
-    left_out = the_log().limiter.admit(key, now);
+    is_admitted = the_log().limiter.admit(key, level, message, now);
   }
-  if (!left_out) return;
-  if (*left_out == 0) return log(level, message);
-  log(level, std::string(message) + " (and " + std::to_string(*left_out) +
-                 " similar lines left out before this one)");
+  if (is_admitted) log(level, message);
+}
+
+void log_summaries(TimePoint now) {
+  std::vector<LogLimiter::Summary> summaries;
+  {
+    const std::lock_guard lock(the_log().mutex);
+    summaries = the_log().limiter.take_summaries(now);
+  }
+  for (const LogLimiter::Summary& summary : summaries)
+    log(summary.level, std::to_string(summary.left_out) + " more like this in the last " +
+                           format_duration(kLogInterval) + ": " + summary.message);
 }
 
 void set_log_sink(LogSink sink) {
@@ -137,28 +148,46 @@ std::uint64_t log_lines_dropped() { return the_writer().dropped(); }
 LogLimiter::LogLimiter(Nanos interval, std::size_t keys_max)
     : interval_(interval), keys_max_(keys_max) {}
 
-std::optional<std::uint64_t> LogLimiter::admit(std::string_view key, TimePoint now) {
+bool LogLimiter::admit(std::string_view key, LogLevel level, std::string_view message,
+                       TimePoint now) {
+  constexpr std::size_t kMessageBytes = 256;
   auto found = events_.find(key);
   if (found == events_.end() && events_.size() >= keys_max_) {
     forget_old(now);
     constexpr std::string_view kShared = "";
     if (events_.size() >= keys_max_) found = events_.find(key = kShared);
   }
+  const Event logged{now, level, std::string(message.substr(0, kMessageBytes))};
   if (found == events_.end()) {
-    events_.emplace(key, Event{now});
-    return 0;
+    events_.emplace(key, logged);
+    return true;
   }
   Event& event = found->second;
-  if (!is_over(event, now)) {
-    ++event.left_out;
-    return std::nullopt;
+  if (is_over(event, now)) {
+    event = logged;
+    return true;
   }
-  event.logged_at = now;
-  return std::exchange(event.left_out, 0);
+  ++event.left_out;
+  look_at_ = std::min(look_at_, event.logged_at + interval_);
+  return false;
 }
 
-// Keys whose interval is over can be dropped, because they would be logged anyway. Only their count
-// of omitted lines is lost.
+std::vector<LogLimiter::Summary> LogLimiter::take_summaries(TimePoint now) {
+  std::vector<Summary> summaries;
+  if (now < look_at_) return summaries;
+  look_at_ = TimePoint::max();
+  for (auto& [key, event] : events_) {
+    if (event.left_out == 0) continue;
+    if (is_over(event, now)) {
+      summaries.push_back({event.level, event.message, std::exchange(event.left_out, 0)});
+    } else {
+      look_at_ = std::min(look_at_, event.logged_at + interval_);
+    }
+  }
+  return summaries;
+}
+
+// Keys whose interval is over can be dropped, because they would be logged anyway.
 void LogLimiter::forget_old(TimePoint now) {
   std::erase_if(events_, [&](const auto& entry) { return is_over(entry.second, now); });
 }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
@@ -36,11 +36,14 @@ bool is_logged(LogLevel level);      // one atomic load: check it before buildin
 inline constexpr std::size_t kLogBytesMax = 2048;
 void log(LogLevel level, std::string_view message);
 
-// For events that may come a million times (a refused client, a broken reply): at most one line per
-// `key` and kLogInterval; the next line gives the number of omitted ones. `key` is the kind of
-// event, not its data.
+// For events that may come a million times (a refused client, a broken reply): one line per `key`
+// and kLogInterval. At the interval's end one more line sums up the others: "1000 more like this in
+// the last 10s: MESSAGE". `key` is the kind of event, not its data.
 inline constexpr Nanos kLogInterval = std::chrono::seconds(10);
 void log_limited(LogLevel level, std::string_view key, std::string_view message, TimePoint now);
+// Writes those lines that are due. log_limited() does it, too; call it about once per second, so
+// that the end of a flood has its line.
+void log_summaries(TimePoint now);
 
 // The state of log_limited(). Not thread-safe. Tells at most `keys_max` keys apart; while all of
 // them are within their intervals, further keys share one. O(log keys).
@@ -48,13 +51,22 @@ class LogLimiter {
  public:
   explicit LogLimiter(Nanos interval = kLogInterval, std::size_t keys_max = 256);
 
-  // None: leave this one out. Otherwise log it; the number is how many of this key were left out
-  // before it.
-  std::optional<std::uint64_t> admit(std::string_view key, TimePoint now);
+  // False: leave this one out. Otherwise log it.
+  bool admit(std::string_view key, LogLevel level, std::string_view message, TimePoint now);
+
+  // What was left out of kinds whose interval is over.
+  struct Summary {
+    LogLevel level;       // of the line that was logged
+    std::string message;  // its beginning
+    std::uint64_t left_out;
+  };
+  std::vector<Summary> take_summaries(TimePoint now);
 
  private:
   struct Event {
     TimePoint logged_at;
+    LogLevel level;
+    std::string message;
     std::uint64_t left_out = 0;
   };
   using Events = std::map<std::string, Event, std::less<>>;
@@ -66,6 +78,7 @@ class LogLimiter {
 
   Nanos interval_;
   std::size_t keys_max_;
+  TimePoint look_at_ = TimePoint::max();  // no summary is due before
   Events events_;
 };
 

@@ -63,9 +63,19 @@ TEST_F(LogTest, RepeatedEventsAreCountedNotLogged) {
     log_limited(LogLevel::kWarning, "log_test", "same", kStart + seconds(9));
   log_limited(LogLevel::kWarning, "log_test", "next", kStart + seconds(10));
   log_limited(LogLevel::kWarning, "log_test", "last", kStart + seconds(20));
-  EXPECT_THAT(lines, ElementsAre("warning first",
-                                 "warning next (and 1000 similar lines left out before this one)",
-                                 "warning last"));
+  EXPECT_THAT(lines,
+              ElementsAre("warning first", "warning 1000 more like this in the last 10s: first",
+                          "warning next", "warning last"));
+}
+
+TEST_F(LogTest, TheEndOfAFloodHasItsLineToo) {
+  log_limited(LogLevel::kError, "log_test flood", "one", kStart + seconds(100));
+  log_limited(LogLevel::kError, "log_test flood", "two", kStart + seconds(101));
+  log_summaries(kStart + seconds(109));
+  EXPECT_THAT(lines, ElementsAre("error one"));
+  log_summaries(kStart + seconds(110));
+  log_summaries(kStart + seconds(120));
+  EXPECT_THAT(lines, ElementsAre("error one", "error 1 more like this in the last 10s: one"));
 }
 
 TEST(LogLevelNames, ReadAndWritten) {
@@ -76,31 +86,53 @@ TEST(LogLevelNames, ReadAndWritten) {
             "'loud' is not a log level: write debug, info, warning, error or off");
 }
 
+// Whether the limiter admits a line of this kind.
+bool admits(LogLimiter& limiter, std::string_view key, TimePoint now) {
+  return limiter.admit(key, LogLevel::kInfo, "a line", now);
+}
+std::vector<std::uint64_t> left_out(LogLimiter& limiter, TimePoint now) {
+  std::vector<std::uint64_t> out;
+  for (const LogLimiter::Summary& summary : limiter.take_summaries(now))
+    out.push_back(summary.left_out);
+  return out;
+}
+
 TEST(LogLimiter, KeysAreToldApart) {
   LogLimiter limiter(seconds(10), 8);
-  EXPECT_EQ(limiter.admit("a", kStart), 0u);
-  EXPECT_EQ(limiter.admit("b", kStart), 0u);
-  EXPECT_EQ(limiter.admit("a", kStart + seconds(1)), std::nullopt);
-  EXPECT_EQ(limiter.admit("a", kStart + seconds(10)), 1u);
-  EXPECT_EQ(limiter.admit("b", kStart + seconds(10)), 0u);
+  EXPECT_TRUE(admits(limiter, "a", kStart));
+  EXPECT_TRUE(admits(limiter, "b", kStart));
+  EXPECT_FALSE(admits(limiter, "a", kStart + seconds(1)));
+  EXPECT_THAT(left_out(limiter, kStart + seconds(9)), ElementsAre());
+  EXPECT_THAT(left_out(limiter, kStart + seconds(10)), ElementsAre(1));
+  EXPECT_THAT(left_out(limiter, kStart + seconds(11)), ElementsAre());
+  EXPECT_TRUE(admits(limiter, "a", kStart + seconds(10)));
+  EXPECT_TRUE(admits(limiter, "b", kStart + seconds(10)));
+}
+
+TEST(LogLimiter, EachKindIsSummedUpWhenItIsDue) {
+  LogLimiter limiter(seconds(10), 8);
+  for (int i = 0; i < 3; ++i) static_cast<void>(admits(limiter, "a", kStart));
+  for (int i = 0; i < 2; ++i) static_cast<void>(admits(limiter, "b", kStart + seconds(5)));
+  EXPECT_THAT(left_out(limiter, kStart + seconds(10)), ElementsAre(2));
+  EXPECT_THAT(left_out(limiter, kStart + seconds(15)), ElementsAre(1));
 }
 
 TEST(LogLimiter, MemoryIsBoundedAndNewKeysStillGetAWord) {
   LogLimiter limiter(seconds(10), 2);
-  EXPECT_EQ(limiter.admit("a", kStart), 0u);
-  EXPECT_EQ(limiter.admit("b", kStart), 0u);
-  EXPECT_EQ(limiter.admit("c", kStart), 0u) << "the first of those that share";
-  EXPECT_EQ(limiter.admit("d", kStart), std::nullopt);
-  EXPECT_EQ(limiter.admit("e", kStart), std::nullopt);
-  EXPECT_EQ(limiter.admit("f", kStart + seconds(10)), 0u) << "old ones were forgotten";
-  EXPECT_EQ(limiter.admit("g", kStart + seconds(10)), 0u);
+  EXPECT_TRUE(admits(limiter, "a", kStart));
+  EXPECT_TRUE(admits(limiter, "b", kStart));
+  EXPECT_TRUE(admits(limiter, "c", kStart)) << "the first of those that share";
+  EXPECT_FALSE(admits(limiter, "d", kStart));
+  EXPECT_FALSE(admits(limiter, "e", kStart));
+  EXPECT_TRUE(admits(limiter, "f", kStart + seconds(10))) << "old ones were forgotten";
+  EXPECT_TRUE(admits(limiter, "g", kStart + seconds(10)));
 }
 
 TEST(LogLimiter, TimeThatStepsBackStandsStill) {
   LogLimiter limiter(seconds(10), 2);
-  EXPECT_EQ(limiter.admit("a", kStart), 0u);
-  EXPECT_EQ(limiter.admit("a", kStart - seconds(100)), std::nullopt);
-  EXPECT_EQ(limiter.admit("a", kStart + seconds(10)), 1u);
+  EXPECT_TRUE(admits(limiter, "a", kStart));
+  EXPECT_FALSE(admits(limiter, "a", kStart - seconds(100)));
+  EXPECT_TRUE(admits(limiter, "a", kStart + seconds(10)));
 }
 
 }  // namespace

@@ -38,7 +38,13 @@ struct OptionRow {
   double max = 0;
   std::vector<std::string> choices = {};  // for a string: if not empty, the allowed values
   std::string_view unset = kInherit;      // the word for an optional without a value; static
+  // A running program takes a change of it only at its next start. Only of rows of a program that
+  // can change options while it runs.
+  bool needs_restart = false;
 };
+
+// The sentence that a row with needs_restart has in the reference and the sample file.
+inline constexpr std::string_view kNeedsRestart = "A change needs a restart.";
 
 // The rows of a program, or of one list item. Not thread-safe. Does not own the targets, which must
 // outlive the set.

@@ -79,10 +79,14 @@ std::string yaml_value(const OptionSet& set, const OptionRow& row) {
   return option_is_text(row.target) ? yaml_text(text) : text;
 }
 
+std::string meaning(const OptionRow& row) {
+  return row.needs_restart ? row.help + " " + std::string(kNeedsRestart) : row.help;
+}
+
 std::string explained(const OptionSet& set, const OptionRow& row) {
   const std::string bounds = set.bounds_text(row);
   const std::string stated = bounds.empty() ? "" : bounds + ", ";
-  return row.help + " (" + stated + "default " + set.default_text(row) + ")";
+  return meaning(row) + " (" + stated + "default " + set.default_text(row) + ")";
 }
 
 // Prints the options of an item once, as a comment, then the items.
@@ -110,7 +114,7 @@ void add_row(ReferenceTable& table, const OptionSet& set, const OptionRow& row) 
   const std::string bounds = set.bounds_text(row);
   table.add(row.name,
             {"`" + set.default_text(row) + "`", bounds.empty() ? "any text" : "`" + bounds + "`"},
-            row.help);
+            meaning(row));
 }
 
 }  // namespace

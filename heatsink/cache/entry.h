@@ -44,12 +44,11 @@ class alignas(64) Entry {
         const ConsistencyPolicy& consistency)
       : key_(key),
         db_(db),
-        level_(consistency.level),
-        keeps_unproven_(consistency.keeps_unproven),
-        max_staleness_(consistency.max_staleness),
+        level_(packed(consistency)),
+        max_staleness_(consistency.max_staleness.count()),
         name_(name),
         hash_(hash),
-        stale_while_error_(consistency.stale_while_error) {}
+        stale_while_error_(consistency.stale_while_error.count()) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -57,8 +56,14 @@ class alignas(64) Entry {
   std::uint32_t db() const { return db_; }
   KeyHash hash() const { return hash_; }
   NameHash name() const { return name_; }
+  // A change of the configuration changes it (HotTable::set_policies). A reader that looks at that
+  // moment may see some of the old values.
   ConsistencyPolicy consistency() const {
-    return {level_, max_staleness_, stale_while_error_, keeps_unproven_};
+    const std::uint8_t level = level_.load(std::memory_order_relaxed);
+    return {static_cast<Level>(level & kLevelBits),
+            Nanos(max_staleness_.load(std::memory_order_relaxed)),
+            Nanos(stale_while_error_.load(std::memory_order_relaxed)),
+            (level & kKeepsUnproven) != 0};
   }
 
   // Valid until the reader's next quiescent state. Null: this read has no copy.
@@ -112,19 +117,29 @@ class alignas(64) Entry {
     flags_.store(static_cast<std::uint8_t>(on ? others | flag : others), std::memory_order_relaxed);
   }
 
+  static constexpr std::uint8_t kLevelBits = 0x0F, kKeepsUnproven = 0x10;
+  static std::uint8_t packed(const ConsistencyPolicy& consistency) {
+    const unsigned keeps = consistency.keeps_unproven ? kKeepsUnproven : 0U;
+    return static_cast<std::uint8_t>(static_cast<unsigned>(consistency.level) | keeps);
+  }
+  void set_consistency(const ConsistencyPolicy& consistency) noexcept {  // the writer
+    level_.store(packed(consistency), std::memory_order_relaxed);
+    max_staleness_.store(consistency.max_staleness.count(), std::memory_order_relaxed);
+    stale_while_error_.store(consistency.stale_while_error.count(), std::memory_order_relaxed);
+  }
+
   // The fields that every hit reads share the first cache line, with the slot of the first copy.
   const std::string key_;
   const std::uint32_t db_;
-  const Level level_ : 4;
-  const bool keeps_unproven_ : 1;
+  std::atomic<std::uint8_t> level_;  // packed()
   mutable std::atomic<bool> visited_{false};
   std::atomic<Uncacheable> uncacheable_{Uncacheable::kNo};
   std::atomic<std::uint8_t> flags_{0};  // Flag
-  const Nanos max_staleness_;
+  std::atomic<std::int64_t> max_staleness_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
   const KeyHash hash_;
-  const Nanos stale_while_error_;
+  std::atomic<std::int64_t> stale_while_error_;
   std::atomic<std::int64_t> shown_{0};
   TimePoint retry_at_{};    // when an uncacheable key may be tried again
   TimePoint hot_since_{};   // for its age at its eviction

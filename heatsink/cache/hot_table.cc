@@ -292,6 +292,39 @@ void HotTable::drop_unfilled(TimePoint since, std::size_t count) {
   });
 }
 
+void HotTable::set_limits(const HotTableLimits& limits) {
+  limits_ = limits;
+  drop_copies_if([this](const Copy& copy) {
+    return std::max(copy.reply.size(), copy.resp2.size()) >
+           bulk_reply_size(limits_.value_bytes_max);
+  });
+  while (size() > limits_.entries_max) {
+    Entry* victim = queue_.next([](const Entry& entry) { return !entry.stays(); });
+    if (victim == nullptr) victim = queue_.next([](const Entry&) { return true; });
+    if (victim == nullptr) break;
+    evict(*victim, EvictionReason::kEntries);
+  }
+  while (bytes_ > limits_.bytes_max.count) {
+    Entry* const victim = queue_.next([](const Entry& entry) { return entry.bytes_ > 0; });
+    if (victim == nullptr) break;
+    evict(*victim, EvictionReason::kBytes);
+  }
+}
+
+void HotTable::drop_longer_lived(Nanos life) {
+  drop_copies_if([life](const Copy& copy) { return copy.deadline - copy.fill_sent_at > life; });
+}
+
+template <class Which>
+void HotTable::drop_copies_if(Which which) {
+  for_each_entry([&](Entry& entry) {
+    for (CopySlot& slot : entry.copies_) {
+      const Copy* const copy = slot.load();
+      if (copy != nullptr && which(*copy)) replace(entry, slot, nullptr);
+    }
+  });
+}
+
 const Entry* HotTable::entry(KeyHash hash) const { return find_entry(hash); }
 
 const Copy* HotTable::copy(KeyHash hash, const StoredRead& read) const {

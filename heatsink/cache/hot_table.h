@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/hash.h"
@@ -149,6 +150,29 @@ class HotTable {
   // that had no fill since then.
   void drop_unfilled(TimePoint since, std::size_t count);
 
+  // Writer, changes of the configuration. They hold for each look-up after the call; a reader that
+  // looks up meanwhile may still see what was before.
+
+  // Keys and copies that do not fit any more leave in the order of eviction; of pinned keys only
+  // copies that are too large. Existing pins stay.
+  void set_limits(const HotTableLimits& limits);
+  // `policy_of(entry)`: the consistency of its copies from now on; nothing: the key leaves, also a
+  // pinned one. Copies stay: the key rule decides about each at each read.
+  template <class PolicyOf>
+  void set_policies(PolicyOf policy_of) {
+    leaving_.clear();
+    for_each_entry([&](Entry& entry) {
+      if (const std::optional<ConsistencyPolicy> consistency = policy_of(std::as_const(entry))) {
+        entry.set_consistency(*consistency);
+      } else {
+        leaving_.push_back(&entry);
+      }
+    });
+    for (Entry* const entry : leaving_) demote(*entry);
+  }
+  // Drops the copies that would live longer than this after their fill.
+  void drop_longer_lived(Nanos life);
+
   const Entry* entry(KeyHash hash) const;  // for the writer; null if the key is not hot
   const Copy* copy(KeyHash hash, const StoredRead& read) const;  // for the writer; null: no copy
   bool has_copy(KeyHash hash) const;  // for the writer: a copy of any read
@@ -213,12 +237,14 @@ class HotTable {
   }
   template <class Which>
   void drop_if(Which which);
+  template <class Which>
+  void drop_copies_if(Which which);
   void mark(Entry& entry, Uncacheable why, TimePoint now);
   void set_mark(Entry& entry, Uncacheable why, TimePoint now);
   void note_time(TimePoint now) { latest_ = std::max(latest_, now); }
   static std::size_t cost(const Entry& entry, const Copy& copy);
 
-  const HotTableLimits limits_;
+  HotTableLimits limits_;
   Epochs& epochs_;
   HotIndex index_;
   std::atomic<std::size_t> size_{0};

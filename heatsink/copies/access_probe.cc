@@ -38,7 +38,7 @@ void AccessProbe::start() {
       socket_.close();
       continue;
     }
-    timer_ = loop_.call_after(shared_.options.connect_timeout, [this] { finish(); });
+    timer_ = loop_.call_after(shared_.options().connect_timeout, [this] { finish(); });
     return;
   }
   // No attempt could be started. The next turn ends the probe, so that check() never calls `done`.

@@ -51,8 +51,8 @@ class AuditSampler {
     return static_cast<double>(random_ >> 11) / 9007199254740992.0;
   }
 
-  const double gap_mean_;  // hits between two audits; 0: off
-  const Nanos pause_min_;
+  double gap_mean_;  // hits between two audits; 0: off
+  Nanos pause_min_;
   std::uint64_t random_;
   std::uint64_t left_ = 0;
   TimePoint next_at_{};

@@ -15,6 +15,7 @@
 #include "heatsink/copies/node_state.h"          // IWYU pragma: export
 #include "heatsink/copies/paced_timers.h"        // IWYU pragma: export
 #include "heatsink/copies/permission_cache.h"    // IWYU pragma: export
+#include "heatsink/copies/policy_snapshot.h"     // IWYU pragma: export
 #include "heatsink/copies/read_hits.h"           // IWYU pragma: export
 #include "heatsink/copies/touched_keys.h"        // IWYU pragma: export
 #include "heatsink/copies/worker_copies.h"       // IWYU pragma: export

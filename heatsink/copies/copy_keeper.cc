@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/copies/keeper_options.h"
 
 namespace heatsink::copies {
 namespace {
-
-// Keys that a merged summary lists.
-constexpr std::size_t kMergedKeys = 4096;
 
 constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is reloaded or released
 
@@ -22,42 +20,6 @@ constexpr Nanos kRestPeriod = std::chrono::seconds(1);
 // Entries looked at per kRestPeriod. Of 65 536 keys each has its turn within 8 s; 8192 take about
 // 1 ms if no CPU cache holds them.
 constexpr std::size_t kSweptPerPeriod = 8192;
-
-// The auditor's connection makes no copies: its heartbeats only show that it is alive.
-constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
-constexpr Nanos kReaderRest = std::chrono::seconds(10);
-
-redis::TrackerOptions tracker_options(const NodeState& shared) {
-  const policy::ProxyOptions& options = shared.options;
-  redis::TrackerOptions tracker;
-  tracker.credentials = shared.credentials;
-  tracker.heartbeat_key = options.heartbeat_key;
-  tracker.heartbeat_interval = options.heartbeat_interval;
-  tracker.max_staleness = policy::longest_staleness(shared.consistency);
-  tracker.fill_timeout = options.max_staleness;
-  tracker.response_timeout = options.response_timeout;
-  tracker.value_bytes_max = options.maximum_value_bytes.count;
-  tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
-  // Twice per acl-staleness, so that a change is noticed in time.
-  tracker.rights_interval = options.acl_staleness / 2;
-  return tracker;
-}
-
-redis::TrackerOptions reader_options(const NodeState& shared) {
-  redis::TrackerOptions reader = tracker_options(shared);
-  reader.name = "heatsink-auditor";
-  reader.tracking = false;
-  reader.rights_interval = Nanos(0);
-  reader.heartbeat_interval = kReaderHeartbeat;
-  reader.rest_interval = kReaderRest;
-  // No client waits for an audit, so it may take as long as a reply may.
-  reader.max_staleness = reader.fill_timeout = reader.response_timeout;
-  return reader;
-}
-
-bool audits(const policy::ProxyOptions& options) {
-  return options.cache_enabled && options.audit_rate.part > 0;
-}
 
 }  // namespace
 
@@ -70,7 +32,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       refresher_(shared, counters_),
       warmer_(shared),
       searches_(loop_, shared, warmer_),
-      plans_(shared.options.warming),
+      plans_(shared.options().warming),
       tracker_connection_(loop_, shared.upstream_address, tracker_, shared.connection_options(),
                           "local copies"),
       access_(loop_, shared),
@@ -80,14 +42,13 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       reader_(reader_options(shared), auditor_),
       reader_connection_(loop_, shared.upstream_address, reader_, shared.connection_options(),
                          "audit of local copies"),
-      summaries_(shared.rules.measures().size(),
-                 std::vector<detect::Summary>(static_cast<std::size_t>(shared.options.workers))),
-      merged_(shared.rules.measures().size()),
-      selector_(policy::selector_options(shared.options, shared.rules)),
+      summaries_(shared.rules().measures().size(),
+                 std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
+      merged_(shared.rules().measures().size()),
+      selector_(policy::selector_options(shared.options(), shared.rules())),
       savings_(loop_.clock()),
-      automatic_(shared.options.automatic_qps, policy::Limits::kAutomaticMax),
-      coalescing_windows_(policy::coalescing_windows(shared.options)),
-      events_(policy::quiet_sentence(shared.options)),
+      automatic_(shared.options().automatic_qps, policy::Limits::kAutomaticMax),
+      events_(policy::quiet_sentence(shared.options())),
       started_at_(loop_.clock()),
       sign_of_life_(started_at_),
       timers_(loop_, kRestPeriod),
@@ -95,11 +56,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
   filler_.use(tracker_);
   auditor_.use(reader_);
   if (shared.admission)
-    chooser_.emplace(
-        CopyChooser::Options{.copies_max = static_cast<std::size_t>(shared.options.maximum_size),
-                             .life = shared.options.expire_after_write,
-                             .workers = shared.options.workers},
-        *shared.admission, shared.table);
+    chooser_.emplace(chooser_options(shared.options()), *shared.admission, shared.table);
 }
 
 CopyKeeper::~CopyKeeper() = default;
@@ -115,36 +72,36 @@ void CopyKeeper::begin() {
     shared_.epochs.collect();
   });
   // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
-  timers_.every(shared_.options.heartbeat_interval / 2, [this] {
+  periods_.heartbeat = timers_.every(shared_.options().heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;
     tracker_.set_resting(idle);
     reader_.set_resting(idle);
     shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
     tracker_connection_.tick();
   });
-  timers_.every(shared_.options.acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
-  if (shared_.options.detection_enabled)
-    timers_.every(shared_.options.tick, [this] { update_hot_keys(); });
+  periods_.filler =
+      timers_.every(shared_.options().acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
+  if (shared_.options().detection_enabled)
+    periods_.hot_keys = timers_.every(shared_.options().tick, [this] { update_hot_keys(); });
   timers_.every(IdleKeepAlive::kInterval, [this] {
     keep_alive_.touch_keys(loop_.clock());
     rights_.tick(loop_.clock());
     tracker_connection_.flush();
   });
-  timers_.every(shared_.options.refresh_interval, [this] { refresh(); });
+  periods_.refresh = timers_.every(shared_.options().refresh_interval, [this] { refresh(); });
   timers_.every(kWarmInterval, [this] { keep_warm(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
-  timers_.every(shared_.options.acl_staleness / 2, [this] { check_access_if_unreported(); });
+  periods_.access =
+      timers_.every(shared_.options().acl_staleness / 2, [this] { check_access_if_unreported(); });
   timers_.every(kRestPeriod, [this] {
     sign_of_life_.give(loop_.clock());
     tend_earned_copies();
     count_departures();
+    log_summaries(loop_.now());
     rest_if_idle();
   });
   tracker_connection_.connect();
-  if (audits(shared_.options)) {
-    loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
-    reader_connection_.connect();
-  }
+  begin_audits();
 }
 
 void CopyKeeper::run() {
@@ -165,6 +122,11 @@ void CopyKeeper::request_fill(FillRequest request) {
 // fence comes first, and the fill must be younger. Without room the fill still answers the read.
 void CopyKeeper::admit(FillRequest& request) {
   if (shared_.table.entry(request.hash) != nullptr) return;  // another worker was first
+  // The worker may have asked by rules that are no longer the present ones.
+  const PolicySnapshot& policy = shared_.current();
+  const std::size_t rule = policy.rule_of(request.key);
+  if (policy.copies_for[rule] != policy::CopiesFor::kWhatPays) return;
+  request.consistency = policy.consistency[rule];
   const TimePoint now = loop_.clock();
   const NameHash name = hash_name(request.key, shared_.seed);
   shared_.fences.raise(name, now);
@@ -189,7 +151,7 @@ void CopyKeeper::tend_earned_copies() {
   if (!chooser_) return;
   chooser_->tick(loop_.clock());
   savings_.tick(loop_.clock());
-  shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options.expire_after_write,
+  shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options().expire_after_write,
                               kSweptPerPeriod);
 }
 
@@ -234,9 +196,12 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
                              const std::string& why) {
   if (outcome == FillOutcome::kTableFull) {
     log_limited(LogLevel::kWarning, "table-full",
-                "hot keys get no local copies: " + why + " (heatsink_tracked_keys)", loop_.now());
+                "hot keys get no local copies: " + why + " (heatsink_tracked_keys): raise it",
+                loop_.now());
   } else if (outcome == FillOutcome::kNoDatabase && warmer_.holds(asked.hash)) {
-    log_limited(LogLevel::kWarning, "warm-database", "keys are not warmed: " + why, loop_.now());
+    log_limited(LogLevel::kWarning, "warm-database",
+                "keys are not warmed: " + why + ": allow SELECT, or warm keys of database 0",
+                loop_.now());
   }
 }
 
@@ -275,10 +240,18 @@ void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary>
   // Shared, because std::function may copy its closure.
   auto shared = std::make_shared<std::vector<detect::Summary>>(std::move(summaries));
   loop_.post([this, worker, shared, urgent] {
-    for (std::size_t i = 0; i < shared->size(); ++i)
-      summaries_[i][worker] = std::move((*shared)[i]);
+    for (detect::Summary& summary : *shared) take_summary(worker, std::move(summary));
     if (urgent) update_hot_keys();
   });
+}
+
+// After a change of the rules a worker may still count by the old ones for a moment.
+void CopyKeeper::take_summary(std::size_t worker, detect::Summary summary) {
+  const auto measures = shared_.rules().measures();
+  const detect::Measure measure{summary.window, summary.dimension};
+  const auto found = std::find(measures.begin(), measures.end(), measure);
+  if (found == measures.end()) return;
+  summaries_[static_cast<std::size_t>(found - measures.begin())][worker] = std::move(summary);
 }
 
 void CopyKeeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
@@ -307,7 +280,7 @@ void CopyKeeper::rights_changed() {
 // If the tracker sees its user's rights, and new clients run as that same user (default), the
 // server reports every change. Otherwise a probe must check.
 void CopyKeeper::check_access_if_unreported() {
-  if (!tracker_.rights_known() || shared_.credentials.acl_user() != "default") access_.check({});
+  if (!tracker_.rights_known() || shared_.credentials().acl_user() != "default") access_.check({});
 }
 
 void CopyKeeper::server_is_back() {
@@ -363,7 +336,7 @@ void CopyKeeper::update_hot_keys() {
   });
   for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
   events_.add(changes, hot_keys(), loop_.now());
-  if (shared_.limits && shared_.limits->automatic() != nullptr) limit_the_hottest(loop_.now());
+  if (shared_.limits() && shared_.limits()->automatic() != nullptr) limit_the_hottest(loop_.now());
   shared_.table.retry(loop_.now());
 }
 
@@ -383,7 +356,7 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
     const KeyHash key = change.verdict.count.hash;
     if (!promoted && !warmer_.holds(key)) cool_down(change.verdict.count);
   }
-  if (!shared_.options.cache_enabled) return;
+  if (!shared_.options().cache_enabled) return;
   // Hot keys that found no room are tried again, because another key may have left.
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
@@ -405,7 +378,7 @@ bool CopyKeeper::is_worth_holding(const detect::KeyCount& count) const {
 }
 
 policy::CopiesFor CopyKeeper::copies_for(const detect::KeyCount& count) const {
-  return shared_.copies_for[shared_.rule_of(count.key, !count.key_truncated)];
+  return shared_.copies_for()[shared_.rule_of(count.key, !count.key_truncated)];
 }
 
 // A key that is no longer hot may still be worth its copy: then it stays until it is evicted.
@@ -428,9 +401,9 @@ void CopyKeeper::promote(const detect::Verdict& verdict) {
   const detect::KeyCount& count = verdict.count;
   if (count.key_truncated) return;  // its whole name is unknown
   const std::size_t rule = shared_.rule_of(count.key);
-  const cache::ConsistencyPolicy& consistency = shared_.consistency[rule];
-  if (shared_.copies_for[rule] == policy::CopiesFor::kNone) return;
-  const bool makes_room = shared_.copies_for[rule] == policy::CopiesFor::kWhatPays;
+  const cache::ConsistencyPolicy& consistency = shared_.consistency()[rule];
+  if (shared_.copies_for()[rule] == policy::CopiesFor::kNone) return;
+  const bool makes_room = shared_.copies_for()[rule] == policy::CopiesFor::kWhatPays;
   if (!makes_room && !shared_.table.has_room()) return;
   const NameHash name = hash_name(count.key, shared_.seed);
   // While the key was not hot, its replies raised no fence. A fill from an earlier residence must

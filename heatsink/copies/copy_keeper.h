@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,10 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   // For any thread:
   void stop();
+  // Makes `next` the configuration, and then calls `done`, in the keeper's thread. It replaces the
+  // one that NodeState::held() has when the keeper runs this; so one change at a time.
+  void adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done);
+  void add_config_event(report::Event::Config config, std::string reason);
   void client_came();  // after NodeState::clients has counted the client
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
@@ -60,7 +65,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // and copies must come from the server that receives the writes. So older connections of the
   // keeper are replaced, too.
   void connection_renewed(TimePoint lost_at);
-  // One summary for each of NodeState::rules.measures(), in that order.
+  // Summaries of the measures that the rules need.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   void play(WorkerSample sample);
   // The current state. If the keeper does not answer within 1 s, the report is empty and
@@ -81,6 +86,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
  private:
   struct WarmWaiter;
+  static constexpr std::size_t kMergedKeys = 4096;  // keys that a merged summary lists
 
   void deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) override;
   void release(const BarrierRequest& waited) override;
@@ -91,6 +97,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
+  void take_summary(std::size_t worker, detect::Summary summary);
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
@@ -107,6 +114,15 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void watch_suspects();
   void check_access_if_unreported();
+
+  // copy_keeper_policy.cc
+  void adopt_detection(const PolicySnapshot& before);
+  void adopt_automatic_limits(const PolicySnapshot& before, TimePoint now);
+  std::optional<cache::ConsistencyPolicy> consistency_now(const cache::Entry& entry) const;
+  void adopt_copies(const PolicySnapshot& before, TimePoint now);
+  void adopt_connections(const PolicySnapshot& before);
+  void adopt_timers(const policy::ProxyOptions& options);
+  void begin_audits();
 
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
@@ -175,11 +191,15 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   admit::CopySavings savings_;          // empty without a chooser
   policy::AutomaticLimits automatic_;
-  const std::vector<Nanos> coalescing_windows_;  // by index of the rule; empty: no rule gathers
   EventLog events_;
   const TimePoint started_at_;
   SignOfLife sign_of_life_;
   PacedTimers timers_;
+  // The numbers of the timers whose periods are options.
+  struct Periods {
+    std::size_t heartbeat = 0, filler = 0, access = 0, refresh = 0, hot_keys = 0;
+  } periods_;
+  bool audits_begun_ = false;
   TimePoint woken_at_;
   std::atomic<bool> rests_{false};
 };

@@ -85,8 +85,8 @@ detect::Verdict CopyKeeper::cold_verdict(const std::string& name, std::uint32_t 
   key.key = name.substr(0, detect::kKeyBytesMax);
   key.key_truncated = name.size() > detect::kKeyBytesMax;
   key.db = db;
-  const detect::Rule& rule = shared_.rules.of(key.key, !key.key_truncated);
-  const detect::Summary& summary = merged_[shared_.rules.measure_of(rule)];
+  const detect::Rule& rule = shared_.rules().of(key.key, !key.key_truncated);
+  const detect::Summary& summary = merged_[shared_.rules().measure_of(rule)];
   detect::Verdict out;
   out.count = count_in(summary, std::move(key));
   out.measure = rule.measure;
@@ -107,7 +107,8 @@ detect::Verdict CopyKeeper::cold_verdict(const std::string& name, std::uint32_t 
 std::vector<report::Event> CopyKeeper::events_of(const detect::KeyCount& shown) const {
   std::vector<report::Event> all = events_.latest();
   std::erase_if(all, [&shown](const report::Event& event) {
-    return event.nothing_hot || event.outage || event.db != shown.db || event.key != shown.key;
+    return event.nothing_hot || event.outage || event.config != report::Event::Config::kNone ||
+           event.db != shown.db || event.key != shown.key;
   });
   return all;
 }

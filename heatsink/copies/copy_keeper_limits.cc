@@ -13,22 +13,22 @@ void CopyKeeper::limit_the_hottest(TimePoint now) {
   std::vector<policy::AutomaticLimits::Seen> seen;
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     const detect::KeyCount& count = verdict.count;
-    if (!count.key_truncated && shared_.limits->of_rule(count.key, true) == nullptr)
+    if (!count.key_truncated && shared_.limits()->of_rule(count.key, true) == nullptr)
       seen.push_back({count.hash, count.key, count.db, accesses_rate(verdict)});
   }
   for (const policy::AutomaticLimits::Change& change : automatic_.update(seen, now)) {
     if (change.begins) {
-      shared_.limits->begin_automatic(change.hash, now);
+      shared_.limits()->begin_automatic(change.hash, now);
     } else {
-      shared_.limits->end_automatic(change.hash);
+      shared_.limits()->end_automatic(change.hash);
     }
     events_.add_limit(change.begins, shared_.shown.show(change.key), change.db,
-                      policy::automatic_reason(change, shared_.options.automatic_qps), now);
+                      policy::automatic_reason(change, shared_.options().automatic_qps), now);
   }
 }
 
 std::string CopyKeeper::limit_on(const detect::KeyCount& count) const {
-  const policy::Limits& limits = *shared_.limits;
+  const policy::Limits& limits = *shared_.limits();
   if (const policy::RuleLimit* limit = limits.of_rule(count.key, !count.key_truncated))
     return policy::limit_text(limit->policy());
   if (!limits.is_automatic(count.hash)) return "";

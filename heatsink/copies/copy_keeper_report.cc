@@ -52,10 +52,10 @@ report::Report CopyKeeper::make_report() {
   const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
-  const detect::Rule& base = shared_.rules.rules().front();
+  const detect::Rule& base = shared_.rules().rules().front();
   report::Report report;
   report.at = loop_.clock();
-  report.window = shared_.options.window;
+  report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
   report.upstream_up = tracker_connection_.problem().empty() || tracker_connection_.is_refused();
@@ -72,10 +72,10 @@ report::Report CopyKeeper::make_report() {
   const detect::Thresholds threshold = detect::thresholds(base, node);
   report.hot = threshold.hot;
   report.warm = threshold.warm;
-  report.rules = shared_.options.rules.size();
-  report.workers = static_cast<std::uint64_t>(shared_.options.workers);
+  report.rules = shared_.options().rules.size();
+  report.workers = static_cast<std::uint64_t>(shared_.options().workers);
   report.redacted = shared_.shown.redacts();
-  report.hot_means = policy::hot_definition(shared_.options);
+  report.hot_means = policy::hot_definition(shared_.options());
   report.quiet = events_.quiet();
   report.sampled = std::any_of(merged_.begin(), merged_.end(),
                                [](const detect::Summary& merged) { return merged.sampled; });
@@ -116,7 +116,7 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};
   copies.entries_max = chooser_->copies();
-  copies.bytes_max = shared_.options.maximum_bytes;
+  copies.bytes_max = shared_.options().maximum_bytes;
   for (const admit::CopyCurve::Point& point : chooser_->curve())
     copies.curve.push_back({point.copies, point.saved});
   copies.top = best_copies();
@@ -149,29 +149,29 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   report::KeyReport key;
   key.verdict = verdict;
   shared_.shown.hide(key.verdict.count);
-  const std::size_t rule =
-      shared_.rules.index_of(shared_.rules.of(verdict.count.key, !verdict.count.key_truncated));
-  const cache::ConsistencyPolicy& consistency = shared_.consistency[rule];
+  const PolicySnapshot& policy = shared_.current();
+  const std::size_t rule = policy.rule_of(verdict.count.key, !verdict.count.key_truncated);
+  const cache::ConsistencyPolicy& consistency = policy.consistency[rule];
   key.warmed = warmer_.holds(verdict.count.hash);
-  if (!coalescing_windows_.empty()) key.coalesce = coalescing_windows_[rule];
+  if (!policy.coalescing_windows.empty()) key.coalesce = policy.coalescing_windows[rule];
   key.stale_while_error = consistency.stale_while_error;
-  const bool off = !shared_.options.cache_enabled || consistency.level == cache::Level::kOff;
+  const bool off = !shared_.options().cache_enabled || consistency.level == cache::Level::kOff;
   key.level = policy::to_string(off ? cache::Level::kOff : consistency.level);
   if (!off && consistency.level != cache::Level::kTtl)
     key.max_staleness = consistency.max_staleness;
   const cache::Entry* entry = shared_.table.entry(verdict.count.hash);
   key.cached = shared_.table.has_copy(verdict.count.hash);
   key.reply_bytes = shared_.table.reply_size(verdict.count.hash);
-  if (shared_.limits) {
+  if (shared_.limits()) {
     key.limit = limit_on(verdict.count);
-    key.limited_rate = shared_.limits->limited_rate(verdict.count.hash, loop_.now());
+    key.limited_rate = shared_.limits()->limited_rate(verdict.count.hash, loop_.now());
   }
   if (key.cached) return key;
   if (verdict.temperature == detect::Temperature::kWriteHot) {
     key.cache_note = "it has too many writes for its reads";
   } else if (verdict.temperature != detect::Temperature::kHot) {
     key.cache_note = "it is not hot";
-  } else if (!shared_.options.cache_enabled) {
+  } else if (!shared_.options().cache_enabled) {
     key.cache_note = "cache.enabled is false";
   } else if (off) {
     key.cache_note = "its level is off";
@@ -187,7 +187,7 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 }
 
 std::string CopyKeeper::coherence() const {
-  if (!shared_.options.cache_enabled) return "off (cache.enabled is false)";
+  if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

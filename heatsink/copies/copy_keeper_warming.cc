@@ -180,7 +180,9 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
   for (const Warmer::WarmingChange& warming : warmings) {
     if (!warming.begun) record_refusal(warming);
     const bool is_hot = is_hot_by_rate(warming.hash);
-    if (!warming.begun && !is_hot) shared_.table.demote(warming.hash);
+    // Its warming may have ended and begun again, by another order.
+    if (!warming.begun && !is_hot && !warmer_.holds(warming.hash))
+      shared_.table.demote(warming.hash);
     if (is_hot) continue;
     detect::Change change{};
     change.kind = warming.begun ? detect::Change::Kind::kPromote : detect::Change::Kind::kDemote;
@@ -188,7 +190,7 @@ void CopyKeeper::apply_warming_changes(TimePoint now) {
     change.verdict.count = count_of(warming.key, warming.hash);
     shared_.shown.hide(change.verdict.count);
     change.verdict.temperature = warming.begun ? Temperature::kHot : Temperature::kCold;
-    change.verdict.measure = shared_.rules.rules().front().measure;
+    change.verdict.measure = shared_.rules().rules().front().measure;
     change.verdict.reason = warming.begun ? until_text(warming.until, now) : warming.why;
     changes.push_back(std::move(change));
   }
@@ -271,7 +273,7 @@ void CopyKeeper::add_warmed(report::Report& report) const {
     if (listed.contains(hash.value)) continue;
     detect::Verdict verdict;
     verdict.count = count_of(warmer_.report_on(hash).key, hash);
-    verdict.measure = shared_.rules.rules().front().measure;
+    verdict.measure = shared_.rules().rules().front().measure;
     report.keys.push_back(report_on(as_warmed(std::move(verdict), report.at)));
     ++report.hot_keys;
   }

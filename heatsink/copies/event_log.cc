@@ -21,7 +21,8 @@ bool is_hot(Temperature temperature) {
 
 bool concerns_hot(const Event& event) {
   return event.nothing_hot || event.stale_read || event.outage ||
-         event.limit != Event::Limit::kNone || is_hot(event.temperature) || is_hot(event.before);
+         event.config != Event::Config::kNone || event.limit != Event::Limit::kNone ||
+         is_hot(event.temperature) || is_hot(event.before);
 }
 
 }  // namespace
@@ -29,6 +30,8 @@ bool concerns_hot(const Event& event) {
 std::string event_sentence(const Event& event) {
   if (event.nothing_hot) return "nothing is hot: " + event.reason;
   if (event.outage) return "stale while error: " + event.reason;
+  if (event.config == Event::Config::kChanged) return "configuration changed: " + event.reason;
+  if (event.config == Event::Config::kRefused) return "configuration refused: " + event.reason;
   const std::string name = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
                            std::to_string(event.db) + ")";
   if (event.stale_read) return "stale read of " + name + ": " + event.reason;
@@ -70,7 +73,11 @@ void EventLog::add_stale_read(std::string key, std::uint32_t db, std::string rea
   event.key = std::move(key);
   event.db = db;
   event.reason = std::move(reason);
-  log_limited(LogLevel::kError, "stale read", event_sentence(event), now);
+  log_limited(LogLevel::kError, "stale read",
+              event_sentence(event) +
+                  "; this is a bug: turn its copies off with heatsink rule add "
+                  "'match=KEY,level=off', and report it",
+              now);
   keep(std::move(event));
 }
 
@@ -93,6 +100,16 @@ void EventLog::add_limit(bool began, std::string key, std::uint32_t db, std::str
   event.db = db;
   event.reason = std::move(reason);
   write(event);
+  keep(std::move(event));
+}
+
+void EventLog::add_config(Event::Config config, std::string reason, TimePoint now) {
+  Event event;
+  event.at = now;
+  event.config = config;
+  event.reason = std::move(reason);
+  log(config == Event::Config::kRefused ? LogLevel::kError : LogLevel::kInfo,
+      event_sentence(event));
   keep(std::move(event));
 }
 

@@ -40,6 +40,10 @@ class EventLog {
   // A key has received an automatic limit or lost it. `key` as it may be shown.
   void add_limit(bool began, std::string key, std::uint32_t db, std::string reason, TimePoint now);
 
+  // The configuration was changed, or a change was refused. Logs one line, whatever else is logged.
+  void add_config(report::Event::Config config, std::string reason, TimePoint now);
+
+  void set_quiet(std::string quiet) { quiet_ = std::move(quiet); }
   const std::string& quiet() const { return quiet_; }
   std::vector<report::Event> latest() const;  // in rising order of their numbers
 
@@ -48,7 +52,7 @@ class EventLog {
   void write(const report::Event& event);
   void end_second(TimePoint now);
 
-  const std::string quiet_;
+  std::string quiet_;
   bool was_hot_ = false;
 
   mutable std::mutex mutex_;  // guards the members up to the blank line

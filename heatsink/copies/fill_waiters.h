@@ -42,6 +42,8 @@ class FillWaiters {
  public:
   explicit FillWaiters(std::size_t waiters_max) : waiters_max_(waiters_max) {}
 
+  void set_max(std::size_t waiters_max) { waiters_max_ = waiters_max; }
+
   enum class JoinResult : std::uint8_t { kFull, kJoined, kAskKeeper };
 
   static constexpr std::uint64_t kNoSession = 0;
@@ -104,7 +106,7 @@ class FillWaiters {
     std::vector<Waiter> sessions;
   };
 
-  const std::size_t waiters_max_;
+  std::size_t waiters_max_;
   std::unordered_map<std::uint64_t, Group> groups_;
 };
 

@@ -150,9 +150,9 @@ Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
 // If the server does not show the rights of the proxy's user, only a new fill proves them, so
 // copies live for acl-staleness at most.
 Nanos Filler::life_of(const FillReply& reply) const {
-  Nanos life = shared_.options.expire_after_write;
+  Nanos life = shared_.options().expire_after_write;
   if (reply.ttl) life = std::min(life, *reply.ttl);
-  if (!tracker_->rights_known()) life = std::min(life, shared_.options.acl_staleness);
+  if (!tracker_->rights_known()) life = std::min(life, shared_.options().acl_staleness);
   return life;
 }
 
@@ -229,7 +229,7 @@ void Filler::on_down(const std::string& reason) {
 void Filler::tick(TimePoint now) {
   if (!lost_) return;
   if (!lost_at_) lost_at_ = now;
-  if (now - *lost_at_ < shared_.options.acl_staleness / 4) return;
+  if (now - *lost_at_ < shared_.options().acl_staleness / 4) return;
   shared_.table.drop_proof_independent();
   lost_ = false;
   lost_at_.reset();

@@ -9,14 +9,14 @@ namespace heatsink::copies {
 
 struct KeyInspector::Connection {
   Connection(net::EventLoop& loop, NodeState& shared)
-      : pipeline({.credentials = shared.credentials,
+      : pipeline({.credentials = shared.credentials(),
                   .name = "heatsink-inspector",
                   // The question's deadline gives a better message.
                   .response_timeout = 2 * kAnswerWithin}),
         socket(loop, shared.upstream_address, pipeline,
-               {.connect_timeout = shared.options.connect_timeout,
-                .backoff_min = shared.options.backoff_min,
-                .backoff_max = shared.options.backoff_max,
+               {.connect_timeout = shared.options().connect_timeout,
+                .backoff_min = shared.options().backoff_min,
+                .backoff_max = shared.options().backoff_max,
                 .seed = shared.seed},
                "details of keys") {}
 

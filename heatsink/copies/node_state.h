@@ -7,12 +7,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/policy_snapshot.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/key_display.h"
@@ -24,69 +27,100 @@
 
 namespace heatsink::copies {
 
-// Created before the threads, and outlives them. `options`, `upstream`, `seed`, `shown`, `rules`
-// and `consistency` never change. REQUIRES options without rule_faults().
+// What the hot table may hold under these options.
+inline cache::HotTableLimits table_limits(const policy::ProxyOptions& options) {
+  const auto part = [](Share share, double whole) { return share.part * whole; };
+  const auto bytes = static_cast<double>(options.maximum_bytes.count);
+  const auto entries = static_cast<double>(options.maximum_size);
+  return {.entries_max = static_cast<std::size_t>(options.maximum_size),
+          .bytes_max = options.maximum_bytes,
+          .value_bytes_max = options.maximum_value_bytes,
+          .nil_max = static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size)),
+          .pins_max = static_cast<std::size_t>(part(options.warm_share, entries)),
+          .pinned_bytes_max = Bytes{static_cast<std::uint64_t>(part(options.warm_share, bytes))}};
+}
+
+// Created before the threads, and outlives them. `upstream`, `seed` and `shown` never change. The
+// rest of the configuration is a PolicySnapshot, which the keeper replaces (publish()). REQUIRES
+// options without rule_faults().
 struct NodeState {
   NodeState(const policy::ProxyOptions& options_in, net::RedisUrl upstream_in,
             std::uint64_t seed_in, policy::KeyDisplay shown_in = {})
-      : options(options_in),
-        upstream(std::move(upstream_in)),
-        credentials{upstream.user, upstream.password},
+      : upstream(std::move(upstream_in)),
         seed(seed_in),
         shown(std::move(shown_in)),
-        rules(policy::rule_set(options, [this](std::string_view name) { return shown.show(name); })
-                  .value()),
-        consistency(policy::consistency_of_rules(options)),
-        copies_for(policy::copies_of_rules(options)),
-        refreshes(policy::refreshes_of_rules(options)),
-        table({.entries_max = static_cast<std::size_t>(options.maximum_size),
-               .bytes_max = options.maximum_bytes,
-               .value_bytes_max = options.maximum_value_bytes,
-               .nil_max =
-                   static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size)),
-               .pins_max = static_cast<std::size_t>(part(options.warm_share, options.maximum_size)),
-               .pinned_bytes_max = Bytes{static_cast<std::uint64_t>(part(
-                   options.warm_share, static_cast<std::int64_t>(options.maximum_bytes.count)))}},
-              epochs) {}
+        policy_(std::make_shared<const PolicySnapshot>(
+            options_in, redis::Credentials{upstream.user, upstream.password}, shown)),
+        current_(policy_.get()),
+        table(table_limits(options_in), epochs) {
+    provide_admission();
+  }
 
-  const policy::ProxyOptions options;
   const net::RedisUrl upstream;
-  const redis::Credentials credentials;
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
-  const detect::RuleSet rules;
-  const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
-  const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
-  const std::vector<bool> refreshes;                        // by index of the rule
+
+ private:
+  mutable std::mutex policy_mutex_;  // guards policy_; the keeper and the workers do not take it
+  std::shared_ptr<const PolicySnapshot> policy_;
+  std::atomic<const PolicySnapshot*> current_;
+
+ public:
+  // The configuration now. Workers and the keeper: no lock, valid until the end of the thread's
+  // turn. A second call in the same turn may return a newer one: to use an index of one part in
+  // another, keep the reference.
+  const PolicySnapshot& current() const { return *current_.load(); }
+  // Any thread; it stays valid.
+  std::shared_ptr<const PolicySnapshot> held() const {
+    const std::lock_guard lock(policy_mutex_);
+    return policy_;
+  }
+  // The keeper: `next` is current from now on. Frees the one before when no worker can look at it.
+  void publish(std::shared_ptr<const PolicySnapshot> next) {
+    std::shared_ptr<const PolicySnapshot> before;
+    {
+      const std::lock_guard lock(policy_mutex_);
+      before = std::exchange(policy_, next);
+    }
+    current_.store(next.get());
+    provide_admission();
+    epochs.retire([before = std::move(before)]() mutable { before.reset(); });
+  }
+
+  // Parts of current(), with the same lifetime.
+  const policy::ProxyOptions& options() const { return current().options; }
+  const detect::RuleSet& rules() const { return current().rules; }
+  const std::vector<cache::ConsistencyPolicy>& consistency() const { return current().consistency; }
+  const std::vector<policy::CopiesFor>& copies_for() const { return current().copies_for; }
+  const redis::Credentials& credentials() const { return current().credentials; }
+  policy::Limits* limits() const { return current().limits.get(); }  // null: no limits
 
   // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().
   const cache::ConsistencyPolicy& consistency_of(std::string_view key, bool is_whole = true) const {
-    return consistency[rule_of(key, is_whole)];
+    const PolicySnapshot& policy = current();
+    return policy.consistency[policy.rule_of(key, is_whole)];
   }
   std::size_t rule_of(std::string_view key, bool is_whole = true) const {
-    return rules.index_of(rules.of(key, is_whole));
+    return current().rule_of(key, is_whole);
   }
 
   bool refreshes_copies_of(std::string_view key) const {
-    return refreshes[rules.index_of(rules.of(key))];
+    const PolicySnapshot& policy = current();
+    return policy.refreshes[policy.rule_of(key)];
   }
 
   // For each connection of the keeper to the server.
   redis::ServerConnectionOptions connection_options() const {
-    return {.connect_timeout = options.connect_timeout,
-            .backoff_min = options.backoff_min,
-            .backoff_max = options.backoff_max,
+    const policy::ProxyOptions& now = options();
+    return {.connect_timeout = now.connect_timeout,
+            .backoff_min = now.backoff_min,
+            .backoff_max = now.backoff_max,
             .seed = seed};
   }
 
-  const std::unique_ptr<policy::Limits> limits{
-      policy::Limits::make(options, rules)};  // null: no limits
-
-  // Null: only hot keys get copies.
-  const std::unique_ptr<admit::AdmissionState> admission{
-      options.cache_enabled && has(copies_for, policy::CopiesFor::kWhatPays)
-          ? std::make_unique<admit::AdmissionState>(static_cast<std::size_t>(options.maximum_size))
-          : nullptr};
+  // Null: only hot keys have got copies so far. Once made, it stays. The keeper makes it; a worker
+  // looks at it when it starts, and when it adopts a configuration.
+  std::unique_ptr<admit::AdmissionState> admission;
 
   cache::Epochs epochs;
   cache::ProofState proof;
@@ -99,7 +133,7 @@ struct NodeState {
   std::atomic<std::uint64_t> clients{0};
   // A client may run commands without AUTH. If the proxy itself has to log in, this stays false
   // until the server has said otherwise: no client gets in on the proxy's login.
-  std::atomic<bool> upstream_open{!credentials.given()};
+  std::atomic<bool> upstream_open{!credentials().given()};
 
   // The server refuses a command whose keys are in several slots.
   std::atomic<bool> is_cluster_node{false};
@@ -122,12 +156,11 @@ struct NodeState {
   redis::UpstreamAddress upstream_address{upstream};
 
  private:
-  static std::int64_t part(Share share, std::int64_t whole) {
-    return static_cast<std::int64_t>(share.part * static_cast<double>(whole));
-  }
-
-  static bool has(const std::vector<policy::CopiesFor>& all, policy::CopiesFor one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
+  void provide_admission() {
+    const PolicySnapshot& policy = current();
+    if (admission || !policy.has_paying_copies()) return;
+    admission = std::make_unique<admit::AdmissionState>(
+        static_cast<std::size_t>(policy.options.maximum_size));
   }
 
   std::atomic<std::int64_t> rights_changed_at_{0};

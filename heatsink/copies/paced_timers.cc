@@ -10,9 +10,19 @@ PacedTimers::~PacedTimers() {
   for (const Timer& timer : timers_) loop_.cancel(timer.id);
 }
 
-void PacedTimers::every(Nanos period, std::function<void()> callback) {
+std::size_t PacedTimers::every(Nanos period, std::function<void()> callback) {
   timers_.push_back({period, std::move(callback)});
   arm(timers_.back());
+  return timers_.size() - 1;
+}
+
+void PacedTimers::change(std::size_t timer, Nanos period) {
+  Timer& changed = timers_[timer];
+  if (changed.period == period) return;
+  changed.period = period;
+  if (slow()) return;
+  loop_.cancel(changed.id);
+  arm(changed);
 }
 
 void PacedTimers::arm(Timer& timer) { timer.id = loop_.call_every(timer.period, timer.callback); }

@@ -2,6 +2,7 @@
 // Timers of one loop that slow down while there is nothing to do, so that an idle proxy sleeps.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -17,8 +18,11 @@ class PacedTimers {
   PacedTimers(const PacedTimers&) = delete;
   PacedTimers& operator=(const PacedTimers&) = delete;
 
-  // Calls `callback` every `period`. REQUIRES that the timers are not slow.
-  void every(Nanos period, std::function<void()> callback);
+  // Calls `callback` every `period`. REQUIRES that the timers are not slow. Returns its number.
+  std::size_t every(Nanos period, std::function<void()> callback);
+  // Calls that callback every `period` from now on, if that is another period. Slow timers take it
+  // when they wake. REQUIRES that it is not called by a callback.
+  void change(std::size_t timer, Nanos period);
 
   // From now on one timer calls all callbacks once per slow period, in the order of every().
   void slow_down();

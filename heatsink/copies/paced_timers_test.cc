@@ -52,5 +52,19 @@ TEST(PacedTimers, OneMayWakeThemAndSlowThemDown) {
   EXPECT_TRUE(timers.slow());
 }
 
+TEST(PacedTimers, AnotherPeriodCountsAtOnce) {
+  net::EventLoop loop;
+  PacedTimers timers(loop, kMuchLater);
+  int calls = 0;
+  const std::size_t timer = timers.every(kMuchLater, [&] { ++calls; });
+  timers.change(timer, Millis(1));
+  while (calls < 3) loop.turn(kMuchLater);
+  timers.slow_down();
+  timers.change(timer, Millis(2));
+  timers.wake();
+  while (calls < 6) loop.turn(kMuchLater);
+  EXPECT_FALSE(timers.slow());
+}
+
 }  // namespace
 }  // namespace heatsink::copies

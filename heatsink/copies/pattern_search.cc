@@ -13,10 +13,10 @@ namespace {
 constexpr Nanos kCatchUp = Millis(100);
 
 redis::PipelineOptions pipeline_options(const NodeState& shared, std::uint32_t db) {
-  return {.credentials = shared.credentials,
+  return {.credentials = shared.credentials(),
           .name = "heatsink-warmer",
           .db = db,
-          .response_timeout = shared.options.response_timeout};
+          .response_timeout = shared.options().response_timeout};
 }
 
 Nanos seconds(double count) { return Nanos(static_cast<std::int64_t>(count * 1e9)); }

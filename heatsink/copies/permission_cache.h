@@ -43,6 +43,8 @@ class PermissionCache {
   // A proven right is valid for `life`.
   explicit PermissionCache(Nanos life) : life_(life) {}
 
+  void set_life(Nanos life) { life_ = life; }  // from now on, also of what is proven already
+
   // Rights proven at `changed_at` or earlier count no longer.
   Answer look_up(const Right& right, TimePoint now, TimePoint changed_at);
   void record(const AskedRight& asked, bool allowed);
@@ -60,7 +62,7 @@ class PermissionCache {
   };
   using Table = DirectMappedTable<Right, Proof, 4096, HashRight>;
 
-  const Nanos life_;
+  Nanos life_;
   std::unique_ptr<Table> permissions_;  // null: no right is proven yet
 };
 

@@ -56,7 +56,7 @@ bool Refresher::is_due(const cache::Entry& entry, const cache::Copy& copy, ReadH
   const bool is_kept = entry.pinned() && copy.read == cache::StoredRead();
   return (is_kept || copy.reads.load(std::memory_order_relaxed) > 0) &&
          copy.deadline < copy.value_ends && now < copy.deadline &&
-         now >= renewal_of(copy, which, shared_.options.refresh_ahead.part) &&
+         now >= renewal_of(copy, which, shared_.options().refresh_ahead.part) &&
          shared_.refreshes_copies_of(entry.key());
 }
 
@@ -66,7 +66,7 @@ bool Refresher::may_try(ReadHash which, const cache::Copy& copy, TimePoint now) 
   attempt.seen = looks_;
   if (attempt.under_way) return false;
   if (attempt.of != copy.fill_sent_at) attempt = {copy.fill_sent_at, now, 0, false, looks_};
-  const auto failures_max = static_cast<std::uint32_t>(shared_.options.refresh_failures_max);
+  const auto failures_max = static_cast<std::uint32_t>(shared_.options().refresh_failures_max);
   if (attempt.failures >= failures_max || now < attempt.not_before) return false;
   attempt.under_way = true;
   ++under_way_;
@@ -96,8 +96,8 @@ void Refresher::filled(const FillRequest& asked, FillOutcome outcome, TimePoint 
   }
   ++attempt.failures;
   // Linear back-off.
-  attempt.not_before = now + shared_.options.refresh_interval * attempt.failures;
-  if (attempt.failures == static_cast<std::uint32_t>(shared_.options.refresh_failures_max))
+  attempt.not_before = now + shared_.options().refresh_interval * attempt.failures;
+  if (attempt.failures == static_cast<std::uint32_t>(shared_.options().refresh_failures_max))
     counters_.add(Count::kRefreshesGivenUp);
 }
 

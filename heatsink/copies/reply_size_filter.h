@@ -21,6 +21,8 @@ class ReplySizeFilter {
  public:
   explicit ReplySizeFilter(Bytes reply_max) : reply_max_(reply_max.count) {}
 
+  void set_max(Bytes reply_max) { reply_max_ = reply_max.count; }
+
   // How long a size stays known. Copies without hits live no longer either.
   static constexpr Nanos kMemory = std::chrono::seconds(30);
   // How long a read that the tracker could not fill is not tried again.
@@ -46,7 +48,7 @@ class ReplySizeFilter {
     TimePoint until{};
   };
 
-  const std::uint64_t reply_max_;
+  std::uint64_t reply_max_;
   DirectMappedTable<ReadHash, Seen, 4096> seen_;  // 96 KiB
 };
 

@@ -37,13 +37,13 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
   }
   again_ = false;
   checked_at_ = now;
-  const std::string_view user = shared_.credentials.acl_user();
+  const std::string_view user = shared_.credentials().acl_user();
   asked_ = std::make_shared<Asked>();
-  asked_->needed = policy::needed_rights(user, shared_.options.heartbeat_key, is_cluster);
+  asked_->needed = policy::needed_rights(user, shared_.options().heartbeat_key, is_cluster);
   pipeline_ = std::make_unique<redis::Pipeline>(
-      redis::PipelineOptions{.credentials = shared_.credentials,
+      redis::PipelineOptions{.credentials = shared_.credentials(),
                              .name = "heatsink-rights",
-                             .response_timeout = shared_.options.response_timeout});
+                             .response_timeout = shared_.options().response_timeout});
   connection_ = std::make_unique<redis::ServerConnection>(loop_, shared_.upstream_address,
                                                           *pipeline_, shared_.connection_options(),
                                                           "cannot check the user's rights");
@@ -67,8 +67,9 @@ void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> 
   asked->replies.push_back(std::move(reply).value());
   if (asked->replies.size() < asked->needed.size()) return;
   end(*asked);
-  log_changes(policy::missing_rights(shared_.credentials.acl_user(), shared_.options.heartbeat_key,
-                                     asked->needed, asked->replies));
+  log_changes(policy::missing_rights(shared_.credentials().acl_user(),
+                                     shared_.options().heartbeat_key, asked->needed,
+                                     asked->replies));
 }
 
 // The connection is calling this function, so the next turn closes it.

@@ -27,6 +27,13 @@ class ServedHits {
     count_down();
   }
 
+  // Other samples from now on. The picks of this turn are lost.
+  void reconfigure(const AuditSampler& audits, std::size_t picks_per_turn, std::uint64_t seed) {
+    audits_ = audits;
+    picks_ = admit::HitSampler(picks_per_turn, seed);
+    count_down();
+  }
+
   // Call it once per hit. True: call look().
   bool due() noexcept { return --left_ == 0; }
   // True: audit this hit.

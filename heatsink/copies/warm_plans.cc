@@ -47,6 +47,14 @@ void WarmPlans::look(WallTime wall, TimePoint now, Warmer& warmer, Searches& sea
   }
 }
 
+void WarmPlans::end_all(Warmer& warmer, Searches& searches) {
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    if (!std::exchange(plans_[i].until, std::nullopt)) continue;
+    searches.end_source(static_cast<std::uint32_t>(i + 1));
+    warmer.end_source(static_cast<std::uint32_t>(i + 1));
+  }
+}
+
 void WarmPlans::begin(const Plan& plan, std::uint32_t source, TimePoint now, Warmer& warmer,
                       Searches& searches) {
   if (plan.pattern) {
@@ -63,8 +71,8 @@ void WarmPlans::begin(const Plan& plan, std::uint32_t source, TimePoint now, War
   }
   if (refused == 0) return;
   log(LogLevel::kWarning, "warming " + std::to_string(source) + ": " + std::to_string(refused) +
-                              " of " + std::to_string(plan.keys.size()) +
-                              " keys are not warmed: " + why);
+                              " of " + std::to_string(plan.keys.size()) + " keys are not warmed: " +
+                              why + ": shorten the list, or change that");
 }
 
 }  // namespace heatsink::copies

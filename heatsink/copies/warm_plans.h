@@ -36,6 +36,9 @@ class WarmPlans {
     ~Searches() = default;
   };
 
+  // Ends the open windows: the configuration has others.
+  void end_all(Warmer& warmer, Searches& searches);
+
   // Begins the windows that are open and ends the others. Logs a line about keys that find no room.
   void look(WallTime wall, TimePoint now, Warmer& warmer, Searches& searches);
 

@@ -65,11 +65,9 @@ bool Warmer::begin(const report::WarmKey& key, std::uint32_t source, TimePoint u
 
 bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why) {
   const cache::ConsistencyPolicy& consistency = shared_.consistency_of(key.name);
-  if (!shared_.options.cache_enabled) {
-    why = "cache.enabled is false";
-  } else if (consistency.level == cache::Level::kOff) {
-    why = "its level is off";
-  } else if (key.name.size() > kNameBytesMax) {
+  why = why_no_copies(key);
+  if (!why.empty()) return false;
+  if (key.name.size() > kNameBytesMax) {
     why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
   } else if (!pin_behind_fence(key, hash, now, consistency)) {
     why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
@@ -99,6 +97,19 @@ void Warmer::end_source(std::uint32_t source) {
     std::erase_if(it->second.claims, [&](const Claim& claim) { return claim.source == source; });
     it = it->second.claims.empty() ? release(it, "its warming is over") : std::next(it);
   }
+}
+
+void Warmer::end_forbidden() {
+  for (auto it = pinned_.begin(); it != pinned_.end();) {
+    const std::string why = why_no_copies(it->second.key);
+    it = why.empty() ? std::next(it) : release(it, why);
+  }
+}
+
+// "": copies of the key are allowed.
+std::string Warmer::why_no_copies(const report::WarmKey& key) const {
+  if (!shared_.options().cache_enabled) return "cache.enabled is false";
+  return shared_.consistency_of(key.name).level == cache::Level::kOff ? "its level is off" : "";
 }
 
 std::vector<report::WarmKey> Warmer::matching(const detect::KeyPattern& names,

@@ -35,6 +35,8 @@ class Warmer {
              std::string& why);
   // Ends the warming by hand, whatever its source. False: the key is not warmed.
   bool end(const report::WarmKey& key);
+  // Ends the warming of keys that may have no copies by the present rules.
+  void end_forbidden();
   void end_source(std::uint32_t source);
   // The warmed keys that match, in no particular order. O(warmed keys).
   std::vector<report::WarmKey> matching(const detect::KeyPattern& names, std::uint32_t db) const;
@@ -89,6 +91,7 @@ class Warmer {
   };
   using PinnedKeys = std::unordered_map<KeyHash, PinnedKey, HashOfHash>;
 
+  std::string why_no_copies(const report::WarmKey& key) const;
   bool pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why);
   bool pin_behind_fence(const report::WarmKey& key, KeyHash hash, TimePoint now,
                         const cache::ConsistencyPolicy& consistency);

@@ -15,22 +15,21 @@ std::uint64_t hold(HeldClient* client) {
   return client->id();
 }
 
-AuditSampler audit_sampler(const NodeState& shared, std::size_t worker) {
-  const policy::ProxyOptions& options = shared.options;
-  return {options.audit_rate,
-          Nanos(std::chrono::seconds(1)) * options.workers / options.audits_per_second,
-          shared.seed + worker};
-}
-
-std::size_t picks_per_tick(const NodeState& shared) {
-  if (!shared.admission) return 0;
-  const auto workers = std::max<std::int64_t>(shared.options.workers, 1);
-  const auto per_second = static_cast<Nanos::rep>(ServedHits::kPicksPerSecond) / workers;
-  const Nanos::rep picks = per_second * shared.options.tick / Nanos(std::chrono::seconds(1));
-  return static_cast<std::size_t>(std::max<Nanos::rep>(picks, 1));
-}
-
 }  // namespace
+
+WorkerCopies::Sampling WorkerCopies::sampling(const PolicySnapshot& policy) {
+  const policy::ProxyOptions& options = policy.options;
+  const Nanos second = std::chrono::seconds(1);
+  const auto workers = std::max<std::int64_t>(options.workers, 1);
+  const auto per_second = static_cast<Nanos::rep>(ServedHits::kPicksPerSecond) / workers;
+  const Nanos::rep picks = std::max<Nanos::rep>(per_second * options.tick / second, 1);
+  return {options.audit_rate, second * options.workers / options.audits_per_second,
+          policy.has_paying_copies() ? static_cast<std::size_t>(picks) : 0};
+}
+
+AuditSampler WorkerCopies::audits_of(const Sampling& sampling) const {
+  return {sampling.audit_rate, sampling.audit_pause, shared_.seed + worker_};
+}
 
 WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& counters,
                            std::size_t worker)
@@ -38,20 +37,33 @@ WorkerCopies::WorkerCopies(NodeState& shared, CopySource& source, Counters& coun
       source_(source),
       counters_(counters),
       worker_(worker),
-      hits_(audit_sampler(shared, worker), picks_per_tick(shared), shared.seed ^ worker),
-      waiters_(static_cast<std::size_t>(shared.options.maximum_waiters)),
-      size_filter_(Bytes{cache::bulk_reply_size(shared.options.maximum_value_bytes)}) {
-  if (shared.admission) admission_.emplace(*shared.admission);
+      sampling_(sampling(shared.current())),
+      hits_(audits_of(sampling_), sampling_.picks, shared.seed ^ worker),
+      waiters_(static_cast<std::size_t>(shared.options().maximum_waiters)),
+      size_filter_(Bytes{cache::bulk_reply_size(shared.options().maximum_value_bytes)}) {
+  adopt_policy();
+}
+
+void WorkerCopies::adopt_policy() {
+  const PolicySnapshot& policy = shared_.current();
+  waiters_.set_max(static_cast<std::size_t>(policy.options.maximum_waiters));
+  size_filter_.set_max(Bytes{cache::bulk_reply_size(policy.options.maximum_value_bytes)});
+  if (const Sampling next = sampling(policy); next != std::exchange(sampling_, next))
+    hits_.reconfigure(audits_of(next), next.picks, shared_.seed ^ worker_);
+  // What it has sampled and counted stays, because a fill may still be on its way.
+  if (!admission_ && shared_.admission) admission_.emplace(*shared_.admission);
+  earns_ = admission_.has_value() && policy.has_paying_copies();
 }
 
 std::optional<WantedKey> WorkerCopies::earn_copy(KeyHash hash, NameHash name, std::string_view key,
                                                  std::uint32_t db, TimePoint now) {
   if (!counts_toward_copy(hash)) return std::nullopt;
   // Only a key that has earned a copy costs this search.
-  const std::size_t rule = shared_.rule_of(key);
-  if (shared_.copies_for[rule] != policy::CopiesFor::kWhatPays) return std::nullopt;
+  const PolicySnapshot& policy = shared_.current();
+  const std::size_t rule = policy.rule_of(key);
+  if (policy.copies_for[rule] != policy::CopiesFor::kWhatPays) return std::nullopt;
   if (shared_.fences.write_in_flight(name)) return std::nullopt;
-  return WantedKey(hash, name, key, db, shared_.consistency[rule], now);
+  return WantedKey(hash, name, key, db, policy.consistency[rule], now);
 }
 
 bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
@@ -166,7 +178,7 @@ void WorkerCopies::look_at_hit(const cache::Entry& entry, const cache::Copy& cop
 }
 
 void WorkerCopies::begin_writes(Effects& effects) {
-  if (!shared_.options.cache_enabled) return;
+  if (!shared_.options().cache_enabled) return;
   effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write) shared_.fences.write_begins(key.name);
   });
@@ -180,7 +192,8 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
     shared_.rights_change(now);
     source_.check_access(worker_, hold(client));
   }
-  if (!shared_.options.cache_enabled) return;
+  // What began while there were copies must end, even if they are off by now.
+  if (!shared_.options().cache_enabled && !effects.writes_begun) return;
   effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write && effects.writes_begun) {
       shared_.fences.write_ends(key.name, now);

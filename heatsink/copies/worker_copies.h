@@ -93,6 +93,9 @@ class WorkerCopies {
   WorkerCopies(NodeState& shared, CopySource& source, Counters& counters, std::size_t worker);
   WorkerCopies(const WorkerCopies&) = delete;
 
+  // The configuration has changed.
+  void adopt_policy();
+
   // Null: the key is not hot. Valid until the worker's next turn.
   const cache::Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const {
     return shared_.table.find(hash, key, db);
@@ -126,14 +129,14 @@ class WorkerCopies {
                                      std::uint32_t db, TimePoint now);
   // Only counts the read. True: earn_copy() is worth a call, and may count the read again.
   bool counts_toward_copy(KeyHash hash) {
-    if (!admission_ || !shared_.proof.up()) return false;
+    if (!earns_ || !shared_.proof.up()) return false;
     if (admission_->earns_copy(hash)) return true;
     counters_.add(Count::kSeldomRead);
     return false;
   }
   // Call it for each access of a key.
   void saw(KeyHash key, bool is_write) {
-    if (admission_) admission_->saw(key, is_write);
+    if (earns_) admission_->saw(key, is_write);
   }
   // Call it once per tick.
   WorkerSample take_sample();
@@ -190,6 +193,16 @@ class WorkerCopies {
   CopySource& source_;
   Counters& counters_;
   const std::size_t worker_;
+  struct Sampling {
+    Share audit_rate;
+    Nanos audit_pause;
+    std::size_t picks;
+    friend bool operator==(const Sampling&, const Sampling&) = default;
+  };
+  static Sampling sampling(const PolicySnapshot& policy);
+  AuditSampler audits_of(const Sampling& sampling) const;
+
+  Sampling sampling_;
   ServedHits hits_;
   FillWaiters waiters_;
   ReplySizeFilter size_filter_;
@@ -197,7 +210,8 @@ class WorkerCopies {
   std::vector<GatheredFill> gathered_;
   ServerWork fills_;  // only the numbers of fills
   ServerWork work_taken_;
-  std::optional<admit::CopyAdmission> admission_;  // none: only hot keys get copies
+  std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
+  bool earns_ = false;  // keys earn copies now; then there is an admission_
 };
 
 }  // namespace heatsink::copies

@@ -116,6 +116,13 @@ void KeyTable::move(const SlotClock::Move& move, const Position& position, std::
   }
 }
 
+void KeyTable::set_levels(CountLevel urgent_count, CountLevel worth_tracking) noexcept {
+  urgent_level_ = urgent_count;
+  worth_tracking_level_ = worth_tracking;
+  urgent_count_ = std::max<std::uint64_t>(urgent_level_.least, 1);
+  worth_tracking_ = worth_tracking_level_.least;
+}
+
 void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
   sampler_.move_to(now, accesses);
   factor_now_ = std::max(factor_now_, sampler_.factor());

@@ -57,6 +57,9 @@ class KeyTable {
   // `all`: the count of all keys in the window, for the levels of the options.
   void move(const SlotClock::Move& move, const Position& position, std::uint64_t all);
 
+  // Other levels from now on; their parts of all accesses count from the next move().
+  void set_levels(CountLevel urgent_count, CountLevel worth_tracking) noexcept;
+
   // When move_sampling() is due, with the number of accesses since construction.
   TimePoint sampling_due() const { return sampler_.next(); }
   void move_sampling(TimePoint now, std::uint64_t accesses) noexcept;

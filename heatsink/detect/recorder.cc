@@ -144,6 +144,10 @@ DistinctSketch Recorder::distinct(TimePoint now) noexcept {
   return table_->keys.distinct();
 }
 
+void Recorder::set_levels(CountLevel urgent_count, CountLevel worth_tracking) noexcept {
+  table_->keys.set_levels(urgent_count, worth_tracking);
+}
+
 std::size_t Recorder::memory_bytes() const {
   const TemplateCounter* const templates = table_->templates.get();
   return sizeof(Recorder) + sizeof(Table) + table_->keys.memory_bytes() +

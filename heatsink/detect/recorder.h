@@ -90,6 +90,9 @@ class Recorder {
   // tracked or not. A tracked key costs extra only at its first access in each slot.
   DistinctSketch distinct(TimePoint now) noexcept;
 
+  // Other levels from now on; see RecorderOptions. The counts stay.
+  void set_levels(CountLevel urgent_count, CountLevel worth_tracking) noexcept;
+
   std::size_t memory_bytes() const;  // total; never changes
   std::size_t keys_max() const;      // keys tracked at once
 

@@ -43,9 +43,20 @@ class RecorderSet {
   std::vector<Summary> summarize(TimePoint now, std::size_t keys_max,
                                  std::span<const CountLevel> floors = {});
 
-  std::size_t memory_bytes() const;  // total; never changes
+  // Other measures and levels from now on. A measure that stays keeps its counts, and its memory:
+  // so all together may take up to 25/12 of `memory_bytes` (a measure at a time, up to
+  // kMeasuresMax). The first measure counts the templates: another one in its place begins anew.
+  void reconfigure(std::span<const MeasureOptions> measures);
+  // The same with other slots or another memory: all counts begin anew.
+  void restart(const RecorderOptions& common, std::span<const MeasureOptions> measures);
+
+  std::size_t memory_bytes() const;  // total; only reconfigure() and restart() change it
 
  private:
+  Recorder make(const MeasureOptions& measure, std::size_t measures, bool is_first) const;
+
+  RecorderOptions common_;
+  std::vector<Measure> measures_;  // of `recorders_`
   std::vector<Recorder> recorders_;
 };
 

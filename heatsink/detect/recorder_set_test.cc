@@ -92,5 +92,48 @@ TEST(RecorderSet, MemoryIsDivided) {
   EXPECT_GE(RecorderSet(RecorderOptions{}, measures).memory_bytes(), 2'400'000u);
 }
 
+TEST(RecorderSet, AMeasureThatStaysKeepsItsCounts) {
+  const MeasureOptions requests{{.dimension = Dimension::kRequests}, UINT64_MAX};
+  const MeasureOptions bytes{{.dimension = Dimension::kBytes}, UINT64_MAX};
+  const MeasureOptions writes{{.dimension = Dimension::kWrites}, UINT64_MAX};
+  RecorderSet set(RecorderOptions{}, std::array{requests, bytes});
+  set.record(access_of("a", AccessKind::kRead, 100), kStart);
+  set.reconfigure(std::array{requests, writes, bytes});
+  set.record(access_of("a", AccessKind::kWrite, 10), kStart);
+  const std::vector<Summary> summaries = set.summarize(kStart, 10);
+  ASSERT_EQ(summaries.size(), 3u);
+  EXPECT_EQ(summaries[0].requests, 2u);
+  EXPECT_EQ(summaries[1].requests, 1u) << "this one is new";
+  EXPECT_EQ(summaries[2].keys.at(0).low, 110u);
+  EXPECT_LE(set.memory_bytes(), RecorderOptions{}.memory_bytes * 25 / 12 + 10'000);
+}
+
+TEST(RecorderSet, AnotherLevelCountsAtOnce) {
+  MeasureOptions requests{{}, UINT64_MAX};
+  RecorderSet set(RecorderOptions{}, std::array{requests});
+  for (int i = 0; i < 5; ++i) set.record(access_of("a", AccessKind::kRead, 1), kStart);
+  EXPECT_FALSE(set.drain(kStart));
+  requests.urgent_count = 10;
+  set.reconfigure(std::array{requests});
+  bool urgent = false;
+  for (int i = 0; i < 10; ++i)
+    urgent |= set.record(access_of("b", AccessKind::kRead, 1), kStart + seconds(1));
+  urgent |= set.drain(kStart + seconds(1));
+  EXPECT_TRUE(urgent);
+}
+
+TEST(RecorderSet, OnlyTheFirstMeasureCountsTemplatesAndBeginsAnew) {
+  const MeasureOptions first{{.window = seconds(10)}, UINT64_MAX};
+  const MeasureOptions second{{.window = seconds(1)}, UINT64_MAX};
+  RecorderSet set(RecorderOptions{.template_bytes = 100'000}, std::array{first, second});
+  set.record(access_of("user:1", AccessKind::kRead, 1), kStart);
+  set.reconfigure(std::array{second, first});
+  std::vector<Summary> summaries = set.summarize(kStart, 10);
+  EXPECT_TRUE(summaries[0].templates.has_value());
+  EXPECT_FALSE(summaries[1].templates.has_value());
+  EXPECT_EQ(summaries[0].requests, 0u);
+  EXPECT_EQ(summaries[1].requests, 0u);
+}
+
 }  // namespace
 }  // namespace heatsink::detect

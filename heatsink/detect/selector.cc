@@ -41,6 +41,7 @@ struct Selector::State {
       : options(sane(given)), policy(options), windows(options.rules.measures().size()) {}
 
   std::vector<Change> update(std::span<const Summary> merged);
+  void reconfigure(const SelectorOptions& given);
   void collect(const Summary& merged, std::size_t measure);
   KnownKey& know(const KeyCount& count);
   void find_rule(KnownKey& key, const KeyCount& count) const;
@@ -212,6 +213,30 @@ void Selector::State::forget() {
   }
 }
 
+void Selector::State::reconfigure(const SelectorOptions& given) {
+  // The keys point into the rules of `before` until they have found their new ones.
+  const SelectorOptions before = std::exchange(options, sane(given));
+  const std::vector<Window> known_windows = std::exchange(windows, {});
+  for (const Measure& measure : options.rules.measures()) {
+    const auto measures = before.rules.measures();
+    const auto same = std::find(measures.begin(), measures.end(), measure);
+    const auto at = static_cast<std::size_t>(same - measures.begin());
+    windows.push_back(same == measures.end() ? Window() : known_windows[at]);
+  }
+  std::erase_if(known, [](const KnownKey& key) { return key.verdict == KnownKey::kNoVerdict; });
+  for (KnownKey& key : known) {
+    const Measure counted = key.rule->measure;
+    const KeyCount& count = verdicts[key.verdict].count;
+    key.rule = &options.rules.of(count.key, !count.key_truncated);
+    key.measure = options.rules.measure_of(*key.rule);
+    if (key.rule->measure != counted) key.sightings = {};
+  }
+  index.reset(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i)
+    index.add(known[i].hash, static_cast<std::uint32_t>(i));
+  policy.reconfigure(options);
+}
+
 Selector::Selector(const SelectorOptions& options) : state_(std::make_unique<State>(options)) {}
 
 Selector::~Selector() = default;
@@ -222,6 +247,8 @@ std::vector<Change> Selector::update(std::span<const Summary> merged) {
 }
 
 std::vector<Change> Selector::update(const Summary& merged) { return state_->update({&merged, 1}); }
+
+void Selector::reconfigure(const SelectorOptions& options) { state_->reconfigure(options); }
 
 const std::vector<Verdict>& Selector::verdicts() const { return state_->verdicts; }
 

@@ -31,6 +31,12 @@ class Selector {
   std::vector<Change> update(std::span<const Summary> merged);
   std::vector<Change> update(const Summary& merged);  // for rules of one measure
 
+  // Other options from the next update on, whose summaries are those of the new rules' measures.
+  // Known keys keep their temperature, and since when they have it; what the counts of their
+  // measures show under the new rules decides from then on. Forgets what it knows of cold keys: a
+  // burst that is under way is noticed a little later.
+  void reconfigure(const SelectorOptions& options);
+
   // Hot, write-hot and warm keys, hottest first, as of the last update.
   const std::vector<Verdict>& verdicts() const;
 

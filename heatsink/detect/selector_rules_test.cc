@@ -204,5 +204,47 @@ TEST(SelectorRules, KeysMaxIsForAllTogetherAndSaysWhoHadNoRoom) {
   EXPECT_EQ(changes[0].verdict.reason, "600/s: 3 busier keys are already listed");
 }
 
+TEST(SelectorRules, OtherThresholdsCountFromTheNextUpdate) {
+  Selector selector(with({rule("a*", 100, 50), rule("b*", 100, 50)}));
+  selector.update(window_of(seconds(0), {{"a1", 200}, {"b1", 200}, {"c", 10}}));
+  ASSERT_EQ(temperature_of(selector, "a1"), Temperature::kHot);
+  const TimePoint since = verdict_of(selector, "a1").since;
+  // b* has gone, and a* is another rule with another name and threshold.
+  selector.reconfigure(with({rule("a1", 150, 50)}));
+  const auto changes =
+      selector.update(window_of(seconds(100), {{"a1", 200}, {"b1", 200}, {"c", 10}}));
+  EXPECT_EQ(temperature_of(selector, "a1"), Temperature::kHot);
+  EXPECT_EQ(verdict_of(selector, "a1").since, since);
+  EXPECT_EQ(verdict_of(selector, "a1").rule, "a1");
+  EXPECT_THAT(told(changes), ElementsAre("-b1")) << "200/s is cold by the default rule";
+}
+
+TEST(SelectorRules, AKeyOfAnotherMeasureIsJudgedByItsNewOne) {
+  const Measure bytes{seconds(10), Dimension::kBytes};
+  Selector selector(with({rule("a*", 100, 50)}));
+  selector.update(window_of(seconds(0), {{"a", 200}}));
+  SelectorOptions next = with({rule("a*", 1000, 500, bytes)});
+  selector.reconfigure(next);
+  const Summary summaries[] = {window_of(seconds(100), {{"a", 200}}),
+                               window_of(seconds(100), bytes, {{"a", 20'000}})};
+  EXPECT_THAT(told(selector.update(summaries)), IsEmpty());
+  EXPECT_EQ(verdict_of(selector, "a").measure, bytes);
+  EXPECT_EQ(verdict_of(selector, "a").rate, 2000);
+}
+
+TEST(SelectorRules, ALowerTopNTakesTheColdestOnes) {
+  SelectorOptions options = with({rule("*", 100, 50)});
+  options.top_n = 3;
+  Selector selector(options);
+  selector.update(window_of(seconds(0), {{"a", 500}, {"b", 400}, {"c", 300}}));
+  ASSERT_EQ(temperature_of(selector, "c"), Temperature::kHot);
+  options.top_n = 1;
+  selector.reconfigure(options);
+  selector.update(window_of(seconds(1), {{"a", 500}, {"b", 400}, {"c", 300}}));
+  EXPECT_EQ(temperature_of(selector, "a"), Temperature::kHot);
+  EXPECT_EQ(temperature_of(selector, "b"), Temperature::kWarm);
+  EXPECT_EQ(temperature_of(selector, "c"), Temperature::kWarm);
+}
+
 }  // namespace
 }  // namespace heatsink::detect

@@ -32,11 +32,14 @@ void refuse(KnownKey& newcomer, Cause why) {
 
 }  // namespace
 
-TopNPolicy::TopNPolicy(const SelectorOptions& options)
-    : hot_max_(options.top_n == 0 ? options.keys_max
-                                  : std::min<std::size_t>(options.top_n, options.keys_max)),
-      promotion_interval_(options.promotion_interval),
-      demotion_interval_(options.demotion_interval) {}
+TopNPolicy::TopNPolicy(const SelectorOptions& options) { reconfigure(options); }
+
+void TopNPolicy::reconfigure(const SelectorOptions& options) {
+  hot_max_ = options.top_n == 0 ? options.keys_max
+                                : std::min<std::size_t>(options.top_n, options.keys_max);
+  promotion_interval_ = options.promotion_interval;
+  demotion_interval_ = options.demotion_interval;
+}
 
 void TopNPolicy::hold_demotions(std::vector<KnownKey>& keys) const {
   for (KnownKey& key : keys) {
@@ -51,6 +54,7 @@ void TopNPolicy::apply(std::vector<KnownKey>& keys, TimePoint at) {
   for (KnownKey& key : keys) {
     if (key.gets_hot()) (key.was_hot() ? holders : newcomers).push_back(&key);
   }
+  if (holders.size() > hot_max_) end_excess(holders);
   if (is_due(promoted_at_, promotion_interval_, at)) {
     promote(newcomers, holders, at, demotions_due);
   } else {
@@ -61,6 +65,16 @@ void TopNPolicy::apply(std::vector<KnownKey>& keys, TimePoint at) {
     promoted_at_ = at;
   }
   if (std::any_of(keys.begin(), keys.end(), is_demoted)) demoted_at_ = at;
+}
+
+// The limit has become lower. It counts more than a key's minimum residence.
+void TopNPolicy::end_excess(Keys& holders) const {
+  std::sort(holders.begin(), holders.end(), may_be_hotter);
+  for (std::size_t i = hot_max_; i < holders.size(); ++i) {
+    const bool is_listed = holders[i]->evidence.is_listed;
+    holders[i]->next = {is_listed ? Temperature::kWarm : Temperature::kCold, Cause::kTopNFull};
+  }
+  holders.resize(hot_max_);
 }
 
 // Tries the hottest newcomer first, against the least hot holder.

@@ -22,17 +22,21 @@ class TopNPolicy {
   // Changes the classifications that exceed top-n or are not due yet.
   void apply(std::vector<KnownKey>& keys, TimePoint at);
 
+  // From now on. The intervals go on from the latest promotion and demotion.
+  void reconfigure(const SelectorOptions& options);
+
   std::size_t hot_max() const { return hot_max_; }
 
  private:
   using Keys = std::vector<KnownKey*>;
 
+  void end_excess(Keys& holders) const;
   void hold_demotions(std::vector<KnownKey>& keys) const;
   void promote(Keys& newcomers, Keys& holders, TimePoint at, bool may_displace) const;
 
-  std::size_t hot_max_;
-  Nanos promotion_interval_;
-  Nanos demotion_interval_;
+  std::size_t hot_max_ = 0;
+  Nanos promotion_interval_{0};
+  Nanos demotion_interval_{0};
   std::optional<TimePoint> promoted_at_, demoted_at_;  // time of the latest one
 };
 

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "heatsink/httpd/answer_thread.h"
 #include "heatsink/httpd/routes.h"
@@ -24,6 +25,9 @@ class Answers {
   Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
           std::size_t clients_max);
 
+  // Required of each request from now on. The thread of `io`.
+  void set_token(std::string token) { token_ = std::move(token); }
+
   void start();  // throws std::system_error if no thread can be started
   void stop();   // waits for running functions; delivers no more answers
 
@@ -36,7 +40,7 @@ class Answers {
 
   boost::asio::io_context& io_;
   const RouteTable routes_;
-  const std::string token_;
+  std::string token_;
   SharedAnswer health_;
   SharedAnswer metrics_;
   AnswerThread status_thread_;

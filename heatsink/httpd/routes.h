@@ -22,6 +22,7 @@ struct Request {
   std::optional<std::string_view> authorization = std::nullopt;  // as `host`
   std::optional<std::string_view> content_type = std::nullopt;   // as `host`
   std::string_view body = "";
+  std::string_view peer = "";  // the client's address: "127.0.0.1:54321"
 };
 
 struct Answer {

@@ -4,6 +4,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <string>
 #include <system_error>
@@ -141,6 +142,12 @@ HttpServer::~HttpServer() {
   state_->io.stop();
   state_->thread.join();
   state_->answers.stop();
+}
+
+void HttpServer::set_token(std::string token) {
+  asio::post(state_->io, [this, token = std::move(token)]() mutable {
+    state_->answers.set_token(std::move(token));
+  });
 }
 
 net::HostPort HttpServer::address() const { return state_->address; }

@@ -29,6 +29,11 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
+  // Another token, required of each request whose answer begins later; "": none is required. Any
+  // thread. Takes effect before the answer to a request that is being made now is sent. REQUIRES a
+  // token if other machines can reach the address.
+  void set_token(std::string token);
+
   net::HostPort address() const;  // with the actual port
 
  private:

@@ -34,6 +34,9 @@ std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7
 
 Session::Session(boost::asio::ip::tcp::socket socket, Service& service)
     : service_(service), stream_(std::move(socket)), buffer_(2 * kRequestHeaderBytesMax) {
+  boost::system::error_code gone;
+  const auto peer = stream_.socket().remote_endpoint(gone);
+  if (!gone) peer_ = net::HostPort{peer.address().to_string(), peer.port()}.text();
   service_.open.push_back(this);
 }
 
@@ -97,10 +100,11 @@ void Session::on_request(beast::error_code error) {
 void Session::on_body(beast::error_code error) {
   if (error) return refuse(error);
   enter(Phase::kAnswering);
-  service_.answers->ask(to_request(parser_->get()),
-                        [self = shared_from_this()](const Answer& answer) {
-                          self->respond(answer, self->parser_->get().keep_alive());
-                        });
+  Request request = to_request(parser_->get());
+  request.peer = peer_;
+  service_.answers->ask(request, [self = shared_from_this()](const Answer& answer) {
+    self->respond(answer, self->parser_->get().keep_alive());
+  });
 }
 
 void Session::refuse(beast::error_code error) {

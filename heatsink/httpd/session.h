@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "heatsink/httpd/answers.h"
@@ -64,6 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Phase phase_ = Phase::kReading;
   TimePoint since_{};
   boost::beast::tcp_stream stream_;
+  std::string peer_;  // "127.0.0.1:54321"
   boost::beast::flat_buffer buffer_;
   // Made anew for each request: neither can be reused.
   std::optional<HttpRequestParser> parser_;

@@ -4,6 +4,7 @@
 // one limiter for each of many keys.
 #pragma once
 
+#include "heatsink/limit/carry_over.h"     // IWYU pragma: export
 #include "heatsink/limit/limiter.h"        // IWYU pragma: export
 #include "heatsink/limit/limiter_table.h"  // IWYU pragma: export
 #include "heatsink/limit/rate.h"           // IWYU pragma: export

@@ -15,6 +15,12 @@
 #include "heatsink/limit/token_bucket.h"
 
 namespace heatsink::limit {
+
+std::uint64_t burst_of(const LimiterOptions& options) {
+  if (options.burst != 0) return options.burst;
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(options.rate.per_second()), 1);
+}
+
 namespace {
 
 constexpr std::array<std::pair<Algorithm, std::string_view>, 4> kNames{{
@@ -23,11 +29,6 @@ constexpr std::array<std::pair<Algorithm, std::string_view>, 4> kNames{{
     {Algorithm::kLeakyBucket, "leaky-bucket"},
     {Algorithm::kTokenBucket, "token-bucket"},
 }};
-
-std::uint64_t burst_of(const LimiterOptions& options) {
-  if (options.burst != 0) return options.burst;
-  return std::max<std::uint64_t>(static_cast<std::uint64_t>(options.rate.per_second()), 1);
-}
 
 Error refused(std::string why) { return {ErrorCode::kOutOfRange, std::move(why)}; }
 

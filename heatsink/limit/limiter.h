@@ -69,7 +69,11 @@ struct LimiterOptions {
   // Token bucket: a call that finds it empty and would be allowed within this time is allowed now
   // and waits for its turn, first come, first served. 0: such a call is refused.
   Nanos patience{0};
+  friend bool operator==(const LimiterOptions&, const LimiterOptions&) = default;
 };
+
+// The burst of a bucket with these options: never 0.
+std::uint64_t burst_of(const LimiterOptions& options);
 
 // Fails if an option is out of bounds; the error has the bounds.
 Result<std::unique_ptr<Limiter>> make_limiter(const LimiterOptions& options);

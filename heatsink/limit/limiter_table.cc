@@ -96,6 +96,13 @@ Limiter& LimiterTable::of(std::uint64_t key, TimePoint now) noexcept {
   return entry == nullptr ? *ways_of(wanted)->limiter : *entry->limiter;
 }
 
+void LimiterTable::carry_from(LimiterTable& old, const CarryOver& carry, TimePoint now) noexcept {
+  for (Entry& entry : old.entries_) {
+    const std::uint64_t key = entry.key.load();
+    if (key != kEmpty && key != kChanging) carry.move(*entry.limiter, of(key, now));
+  }
+}
+
 void LimiterTable::drop(std::uint64_t key) noexcept {
   if (Entry* const entry = find_entry(stored(key))) leave(*entry, stored(key), kEmpty);
 }

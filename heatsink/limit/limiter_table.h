@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "heatsink/limit/carry_over.h"
 #include "heatsink/limit/limiter.h"
 
 namespace heatsink::limit {
@@ -35,6 +36,9 @@ class LimiterTable {
   // The key's limiter; null if the key has no entry.
   Limiter* find(std::uint64_t key) noexcept;
   void drop(std::uint64_t key) noexcept;  // empties its entry
+
+  // Takes the keys of `old` over, with what each has used. REQUIRES that this table is new.
+  void carry_from(LimiterTable& old, const CarryOver& carry, TimePoint now) noexcept;
 
   std::size_t entries() const { return entries_.size(); }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "heatsink/base/units.h"
 
@@ -39,6 +40,13 @@ std::vector<AutomaticLimits::Change> AutomaticLimits::update(std::span<const See
     limited_.push_back({each.hash, std::string(each.key), each.db, now});
     changes.push_back({true, each.hash, std::string(each.key), each.db, each.rate});
   }
+  return changes;
+}
+
+std::vector<AutomaticLimits::Change> AutomaticLimits::end_all() {
+  std::vector<Change> changes;
+  for (Limited& limited : std::exchange(limited_, {}))
+    changes.push_back({false, limited.hash, std::move(limited.key), limited.db, 0});
   return changes;
 }
 

@@ -41,6 +41,10 @@ class AutomaticLimits {
   std::vector<Change> update(std::span<const Seen> seen, TimePoint now);
 
   std::size_t size() const { return limited_.size(); }
+  // From the next update() on. Limited keys stay limited until they are calm by the new rate.
+  void set_qps(double qps) { qps_ = qps; }
+  // Ends all limits at once: limits.automatic-qps is off.
+  std::vector<Change> end_all();
 
  private:
   struct Limited {
@@ -51,7 +55,7 @@ class AutomaticLimits {
   };
   bool is_limited(KeyHash hash) const;
 
-  const double qps_;
+  double qps_;
   const std::size_t keys_max_;
   std::vector<Limited> limited_;
 };

@@ -52,8 +52,8 @@ std::vector<ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options)
 std::vector<CopiesFor> copies_of_rules(const ProxyOptions& options) {
   const auto of = [&options](const RuleOptions& rule) {
     const std::string& admission = rule.admission == kInherit ? options.admission : rule.admission;
-    if (consistency_of(options, rule).level == Level::kOff || admission == "off")
-      return CopiesFor::kNone;
+    const bool is_off = consistency_of(options, rule).level == Level::kOff || admission == "off";
+    if (!options.cache_enabled || is_off) return CopiesFor::kNone;
     return admission == "hot" ? CopiesFor::kHotKeys : CopiesFor::kWhatPays;
   };
   std::vector<CopiesFor> copies{of(RuleOptions{})};

@@ -63,35 +63,64 @@ std::string whose(const RuleLimit& limit, std::string_view key) {
 
 }  // namespace
 
-RuleLimit::RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max)
-    : policy_(policy), name_(std::move(name)) {
+std::shared_ptr<RuleLimit::Limiters> RuleLimit::make_limiters(const LimitPolicy& policy,
+                                                              std::size_t keys_max) {
+  auto made = std::make_shared<Limiters>();
   if (policy.per == LimitPolicy::Per::kPrefix) {
-    one_ = limit::make_limiter(policy.limiter).value();
+    made->one = limit::make_limiter(policy.limiter).value();
   } else {
-    table_ = std::make_unique<limit::LimiterTable>(policy.limiter, keys_max);
+    made->table = std::make_unique<limit::LimiterTable>(policy.limiter, keys_max);
+  }
+  return made;
+}
+
+RuleLimit::RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max,
+                     const RuleLimit* before)
+    : policy_(policy), name_(std::move(name)), keys_max_(keys_max) {
+  const bool is_same = before != nullptr && counts_like(*before);
+  limiters_ = is_same ? before->limiters_ : make_limiters(policy, keys_max);
+  counts_ = before != nullptr ? before->counts_ : std::make_shared<Counts>();
+}
+
+bool RuleLimit::counts_like(const RuleLimit& other) const {
+  return policy_.limiter == other.policy_.limiter && policy_.per == other.policy_.per &&
+         keys_max_ == other.keys_max_;
+}
+
+// Limits for each key and limits for each client have nothing in common.
+void RuleLimit::take_over(RuleLimit& before, TimePoint now) noexcept {
+  if (limiters_ == before.limiters_ || policy_.per != before.policy_.per) return;
+  const limit::CarryOver carry(before.policy_.limiter, policy_.limiter, now);
+  if (limiters_->one != nullptr) {
+    carry.move(*before.limiters_->one, *limiters_->one);
+  } else {
+    limiters_->table->carry_from(*before.limiters_->table, carry, now);
   }
 }
 
 limit::Limiter& RuleLimit::of(KeyHash key, std::uint32_t client, TimePoint now) noexcept {
   switch (policy_.per) {
     case LimitPolicy::Per::kKey:
-      return table_->of(key.value, now);
+      return limiters_->table->of(key.value, now);
     case LimitPolicy::Per::kClient:
-      return table_->of(mixed(client), now);
+      return limiters_->table->of(mixed(client), now);
     case LimitPolicy::Per::kPrefix:
       break;
   }
-  return *one_;
+  return *limiters_->one;
 }
 
-std::unique_ptr<Limits> Limits::make(const ProxyOptions& options, const detect::RuleSet& rules) {
-  std::unique_ptr<Limits> made(new Limits(options, rules));
+std::unique_ptr<Limits> Limits::make(const ProxyOptions& options, const detect::RuleSet& rules,
+                                     const Limits* before) {
+  std::unique_ptr<Limits> made(new Limits(options, rules, before));
   if (made->automatic_ == nullptr && !made->has_rules_) made.reset();
   return made;
 }
 
-Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
-    : rules_(rules), waiting_max_(options.limits_waiting) {
+Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before)
+    : rules_(rules),
+      waiting_max_(options.limits_waiting),
+      shared_(before != nullptr ? before->shared_ : std::make_shared<Shared>()) {
   std::size_t index = 0;
   for (const std::optional<LimitPolicy>& policy : limits_of_rules(options)) {
     const detect::Rule& rule = rules.rules()[index++];
@@ -101,13 +130,34 @@ Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules)
     has_hits_ |= policy->of == LimitPolicy::Of::kAll;
     limits_.back() =
         std::make_unique<RuleLimit>(*policy, rule.name.empty() ? rule.match : rule.name,
-                                    keys_max_for(options, *policy, rule.match));
+                                    keys_max_for(options, *policy, rule.match),
+                                    before != nullptr ? before->of_match(rule.match) : nullptr);
   }
   if (options.automatic_qps > 0)
     // The limiter table is set-associative: with four times the room, keys rarely compete for a
     // set.
-    automatic_ = std::make_unique<RuleLimit>(automatic_limit(options), "limits.automatic-qps",
-                                             4 * kAutomaticMax);
+    automatic_ = std::make_unique<RuleLimit>(
+        automatic_limit(options), "limits.automatic-qps", 4 * kAutomaticMax,
+        before != nullptr ? before->automatic_.get() : nullptr);
+}
+
+// Of two rules with the same match, the later one has the keys.
+RuleLimit* Limits::of_match(std::string_view match) const {
+  for (std::size_t i = limits_.size(); i > 1; --i) {
+    if (rules_.rules()[i - 1].match == match) return limits_[i - 1].get();
+  }
+  return nullptr;
+}
+
+void Limits::take_over(const Limits& before, TimePoint now) noexcept {
+  for (std::size_t i = 1; i < limits_.size(); ++i) {
+    if (limits_[i] == nullptr) continue;
+    if (RuleLimit* const old = before.of_match(rules_.rules()[i].match))
+      limits_[i]->take_over(*old, now);
+  }
+  if (automatic_ == nullptr || before.automatic_ == nullptr) return;
+  automatic_->take_over(*before.automatic_, now);
+  automatic_keys_.store(before.automatic_keys());
 }
 
 const RuleLimit* Limits::of_rule(std::string_view key, bool is_whole) const noexcept {
@@ -116,7 +166,7 @@ const RuleLimit* Limits::of_rule(std::string_view key, bool is_whole) const noex
 
 RuleLimit* Limits::of(std::string_view key, KeyHash hash) noexcept {
   RuleLimit* const limit = limits_[rules_.index_of(rules_.of(key))].get();
-  if (limit != nullptr || automatic_keys() == 0) return limit;
+  if (limit != nullptr || automatic_ == nullptr || automatic_keys() == 0) return limit;
   // A worker may see the count before the limiter: then the key has no limit for a moment.
   return automatic_->has(hash) ? automatic_.get() : nullptr;
 }
@@ -132,7 +182,7 @@ void Limits::end_automatic(KeyHash key) noexcept {
 }
 
 bool Limits::start_waiting() noexcept {
-  if (waiting_.fetch_add(1, std::memory_order_relaxed) < waiting_max_) return true;
+  if (shared_->waiting.fetch_add(1, std::memory_order_relaxed) < waiting_max_) return true;
   stop_waiting();
   return false;
 }
@@ -150,7 +200,8 @@ void Limits::append_samples(MetricSamples& samples) const {
   for (const auto& limit : limits_)
     if (limit != nullptr) append(*limit);
   if (automatic_ != nullptr) append(*automatic_);
-  samples.push_back({&kWaiting, static_cast<double>(waiting_.load(std::memory_order_relaxed))});
+  samples.push_back(
+      {&kWaiting, static_cast<double>(shared_->waiting.load(std::memory_order_relaxed))});
   samples.push_back({&kAutomatic, static_cast<double>(automatic_keys())});
 }
 

@@ -26,38 +26,58 @@ enum class LimitOutcome : std::uint8_t { kRejected, kDelayed, kStale, kCount };
 class RuleLimit {
  public:
   // `name`: the rule's name in messages and metrics. `keys_max`: how many keys or clients have a
-  // limiter of their own at once.
-  RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max);
+  // limiter of their own at once. `before`: the limit that this one replaces; null: there was none.
+  // It shares that one's limiters if their numbers are the same, and its counts in any case.
+  RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max,
+            const RuleLimit* before = nullptr);
 
   const LimitPolicy& policy() const { return policy_; }
   const std::string& name() const { return name_; }
+  // Takes over what `before` has given away, if the numbers differ. REQUIRES the limit that the
+  // constructor got, and that this one is not used yet.
+  void take_over(RuleLimit& before, TimePoint now) noexcept;
 
   // The limiter of this key, of the client with this number, or of the rule, as the policy says.
   limit::Limiter& of(KeyHash key, std::uint32_t client, TimePoint now) noexcept;
   // For automatic limits, which single keys have (Limits::begin_automatic).
-  bool has(KeyHash key) noexcept { return table_->find(key.value) != nullptr; }
-  void drop(KeyHash key) noexcept { table_->drop(key.value); }
+  bool has(KeyHash key) noexcept { return limiters_->table->find(key.value) != nullptr; }
+  void drop(KeyHash key) noexcept { limiters_->table->drop(key.value); }
 
   void count(LimitOutcome outcome) noexcept {
-    counts_[static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
+    (*counts_)[static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
   }
   std::uint64_t counted(LimitOutcome outcome) const noexcept {
-    return counts_[static_cast<std::size_t>(outcome)].load(std::memory_order_relaxed);
+    return (*counts_)[static_cast<std::size_t>(outcome)].load(std::memory_order_relaxed);
   }
 
  private:
+  using Counts =
+      std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(LimitOutcome::kCount)>;
+  struct Limiters {
+    std::unique_ptr<limit::Limiter> one;         // with kPrefix
+    std::unique_ptr<limit::LimiterTable> table;  // with kKey and kClient
+  };
+  static std::shared_ptr<Limiters> make_limiters(const LimitPolicy& policy, std::size_t keys_max);
+  bool counts_like(const RuleLimit& other) const;
+
   const LimitPolicy policy_;
   const std::string name_;
-  std::unique_ptr<limit::Limiter> one_;         // with kPrefix
-  std::unique_ptr<limit::LimiterTable> table_;  // with kKey and kClient
-  std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(LimitOutcome::kCount)> counts_{};
+  const std::size_t keys_max_;
+  // Shared with the limits of the same rule before and after this one.
+  std::shared_ptr<Limiters> limiters_;
+  std::shared_ptr<Counts> counts_;
 };
 
 // Thread-safe without a lock. Finding a key's limit costs one detect::RuleSet::of().
 class Limits {
  public:
   // Null if no rule has a limit and automatic limits are off. `rules`: made from `options`.
-  static std::unique_ptr<Limits> make(const ProxyOptions& options, const detect::RuleSet& rules);
+  // `before`: the limits that these replace; a rule is known by its match.
+  static std::unique_ptr<Limits> make(const ProxyOptions& options, const detect::RuleSet& rules,
+                                      const Limits* before = nullptr);
+  // Just before these limits replace `before`: takes over what those have given away. By the thread
+  // that begins automatic limits. REQUIRES the limits that make() got.
+  void take_over(const Limits& before, TimePoint now) noexcept;
 
   // No key has a limit now.
   bool idle() const { return !has_rules_ && automatic_keys() == 0; }
@@ -83,20 +103,29 @@ class Limits {
   // Reserves room for a command that waits for its turn; false: limits.maximum-waiting is reached.
   // Each success needs one stop_waiting().
   bool start_waiting() noexcept;
-  void stop_waiting() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+  void stop_waiting() noexcept { shared_->waiting.fetch_sub(1, std::memory_order_relaxed); }
 
   // Counts one held-back command, for the rule and for the key.
   void count(RuleLimit& limit, LimitOutcome outcome, KeyHash key, TimePoint now) noexcept {
     limit.count(outcome);
-    limited_keys_.add(key, now);
+    shared_->limited_keys.add(key, now);
   }
-  double limited_rate(KeyHash key, TimePoint now) const { return limited_keys_.rate(key, now); }
+  double limited_rate(KeyHash key, TimePoint now) const {
+    return shared_->limited_keys.rate(key, now);
+  }
 
   void append_samples(MetricSamples& samples) const;
   static MetricRows metric_rows();
 
  private:
-  Limits(const ProxyOptions& options, const detect::RuleSet& rules);
+  // What successive limits share.
+  struct Shared {
+    std::atomic<std::int64_t> waiting{0};
+    LimitedKeys limited_keys;
+  };
+
+  Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before);
+  RuleLimit* of_match(std::string_view match) const;
 
   const detect::RuleSet rules_;
   std::vector<std::unique_ptr<RuleLimit>> limits_;  // in the order of `rules_`; null: no limit
@@ -105,8 +134,7 @@ class Limits {
   bool has_hits_ = false;
   std::atomic<std::size_t> automatic_keys_{0};
   const std::int64_t waiting_max_;
-  std::atomic<std::int64_t> waiting_{0};
-  LimitedKeys limited_keys_;
+  std::shared_ptr<Shared> shared_;
 };
 
 // The error for a command over a limit: "BUSY heatsink: key limited to 5000/s, retry in 12 ms".

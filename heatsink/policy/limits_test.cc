@@ -83,5 +83,90 @@ TEST(LimitMetrics, AreByRuleAndOutcomeWithoutNamesOfOtherKeys) {
             (std::map<std::string, double>{{"delayed", 1}, {"rejected", 2}, {"stale", 0}}));
 }
 
+// One rule for the keys a*, and what its limit says to some accesses.
+struct OneRule {
+  explicit OneRule(const char* rate, const char* over = "reject") {
+    RuleOptions rule;
+    rule.match = "a*";
+    rule.limit_rate = rate;
+    rule.limit_over = over;
+    options.rules.push_back(rule);
+  }
+  std::unique_ptr<Limits> limits(const Limits* before = nullptr) const {
+    return Limits::make(options, rule_set(options).value(), before);
+  }
+  ProxyOptions options;
+};
+
+bool allows(Limits& limits, std::uint64_t count) {
+  RuleLimit* const limit = limits.of("a", kSomeKey);
+  return limit != nullptr && limit->of(kSomeKey, 0, kStart).try_acquire(count, kStart).allowed;
+}
+
+TEST(LimitsAfterAChange, KeepTheirLimitersWhileTheNumbersStay) {
+  const OneRule rule("10/s");
+  const auto before = rule.limits();
+  ASSERT_TRUE(allows(*before, 10));
+  before->count(*before->of("a", kSomeKey), LimitOutcome::kRejected, kSomeKey, kStart);
+  OneRule other("10/s", "stale");
+  RuleOptions more;
+  more.match = "b";
+  more.limit_rate = "1/s";
+  other.options.rules.push_front(more);
+  const auto after = other.limits(before.get());
+  after->take_over(*before, kStart);
+  EXPECT_EQ(&after->of("a", kSomeKey)->of(kSomeKey, 0, kStart),
+            &before->of("a", kSomeKey)->of(kSomeKey, 0, kStart));
+  EXPECT_FALSE(allows(*after, 1));
+  EXPECT_EQ(after->of("a", kSomeKey)->policy().over, LimitPolicy::Over::kStale);
+  EXPECT_EQ(after->of("a", kSomeKey)->counted(LimitOutcome::kRejected), 1U);
+}
+
+TEST(LimitsAfterAChange, AnotherRateHandsOutNoFreshBurst) {
+  const auto before = OneRule("10/s").limits();
+  ASSERT_TRUE(allows(*before, 10));
+  const auto after = OneRule("1000/s").limits(before.get());
+  after->take_over(*before, kStart);
+  EXPECT_FALSE(allows(*after, 1));
+  RuleLimit* const limit = after->of("a", kSomeKey);
+  EXPECT_TRUE(limit->of(kSomeKey, 0, kStart).try_acquire(99, kStart + 100ms).allowed)
+      << "it fills at the new rate";
+}
+
+TEST(LimitsAfterAChange, ARuleThatWasAwayBeginsAnew) {
+  const auto before = OneRule("10/s").limits();
+  ASSERT_TRUE(allows(*before, 10));
+  ProxyOptions none;
+  none.automatic_qps = 1000;
+  const auto without = Limits::make(none, rule_set(none).value(), before.get());
+  const auto after = OneRule("10/s").limits(without.get());
+  after->take_over(*without, kStart);
+  EXPECT_TRUE(allows(*after, 10));
+}
+
+TEST(LimitsAfterAChange, AutomaticLimitsGoOn) {
+  ProxyOptions options;
+  options.automatic_qps = 1000;
+  const auto before = Limits::make(options, rule_set(options).value());
+  before->begin_automatic(kSomeKey, kStart);
+  ASSERT_TRUE(before->of("a", kSomeKey)->of(kSomeKey, 0, kStart).try_acquire(1000, kStart).allowed);
+  options.automatic_qps = 5000;
+  const auto after = Limits::make(options, rule_set(options).value(), before.get());
+  after->take_over(*before, kStart);
+  EXPECT_TRUE(after->is_automatic(kSomeKey));
+  EXPECT_FALSE(after->of("a", kSomeKey)->of(kSomeKey, 0, kStart).try_acquire(1, kStart).allowed);
+}
+
+TEST(LimitsAfterAChange, CountTogetherThoseThatWait) {
+  OneRule rule("10/s");
+  rule.options.limits_waiting = 1;
+  const auto before = rule.limits();
+  const auto after = rule.limits(before.get());
+  EXPECT_TRUE(before->start_waiting());
+  EXPECT_FALSE(after->start_waiting());
+  before->stop_waiting();
+  EXPECT_TRUE(after->start_waiting());
+}
+
 }  // namespace
 }  // namespace heatsink::policy

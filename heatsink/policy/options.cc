@@ -19,20 +19,27 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+OptionRow at_start(OptionRow row) {
+  row.needs_restart = true;
+  return row;
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
 void ProxyOptions::describe(OptionSet& set) {
-  set.add({"proxy.listen", &listen,
-           "Address that clients connect to: host:port (port 0: any free port), or unix:/path."});
-  set.add({"proxy.unix-mode", &unix_mode,
-           "Permissions of a Unix socket's file, in octal. A client needs write permission to "
-           "connect."});
+  set.add(at_start(
+      {"proxy.listen", &listen,
+       "Address that clients connect to: host:port (port 0: any free port), or unix:/path."}));
   set.add(
+      at_start({"proxy.unix-mode", &unix_mode,
+                "Permissions of a Unix socket's file, in octal. A client needs write permission to "
+                "connect."}));
+  set.add(at_start(
       {"proxy.workers", &workers,
        "Maximum number of threads that serve clients. 0: one per CPU that the process may use (CPU "
        "affinity, container quota), 64 at most. A thread is used when the ones before it are busy.",
-       0, kWorkersMax});
+       0, kWorkersMax}));
   set.add({"proxy.maximum-clients", &clients_max,
            "Maximum number of client connections. One more gets an error (with TLS: none) and is "
            "closed.",
@@ -82,10 +89,10 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.pipeline-limit", &pipeline_max,
            "Maximum number of commands in flight per client. Further commands wait in its socket.",
            1, 100'000});
-  set.add(
+  set.add(at_start(
       {"proxy.stream-threshold", &stream_threshold,
        "A request or reply larger than this is streamed over a private connection to the server.",
-       bytes(kibibytes(16)), bytes(mebibytes(64))});
+       bytes(kibibytes(16)), bytes(mebibytes(64))}));
   set.add({"proxy.maximum-private-connections", &private_connections_max,
            "Maximum number of private connections to the server, in all. Clients with connection "
            "state (MULTI, SUBSCRIBE, BLPOP, ...) use private connections.",
@@ -93,8 +100,10 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.idle-private-connections", &private_connections_idle,
            "Clean private connections that each worker keeps for its next clients.", 0, 1000});
 
-  set.add({"upstream.url", &upstream,
-           "The server: redis://[user:password@]host[:port], rediss:// for TLS, or unix:///path."});
+  set.add(at_start({"upstream.url", &upstream,
+                    "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
+                    "unix:///path. Another "
+                    "password is taken live."}));
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "
            "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});
@@ -145,9 +154,10 @@ void ProxyOptions::describe(OptionSet& set) {
            .help = "text: time, level and message; json: one object per line with these members.",
            .choices = {"text", "json"}});
 
-  set.add({"admin.listen", &admin,
-           "Address of the admin API, host:port; off: no admin API. Beyond loopback it requires a "
-           "token."});
+  set.add(at_start(
+      {"admin.listen", &admin,
+       "Address of the admin API, host:port; off: no admin API. Beyond loopback it requires a "
+       "token."}));
   set.add({"admin.token", &admin_token,
            "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
            "admin.token-file: other users can see command lines."});
@@ -164,17 +174,20 @@ void ProxyOptions::describe(OptionSet& set) {
        "them at its start, and some of them when its connection to the server is lost or back. "
        "The findings are at /api/health, warnings and errors also in the log."});
 
-  set.add({.name = "privacy.redact-keys",
-           .target = &redact_keys,
-           .help = "How key names appear in the log, the admin API and heatsink top. hash: as "
-                   "key#0123456789abcdef.",
-           .choices = {"off", "hash"}});
-  set.add({"privacy.redact-secret-file", &redact_secret_file,
-           "File with the secret of that hash, on one line. Proxies with the same secret show the "
-           "same hashes. Without it, each start draws a new secret."});
+  set.add(
+      at_start({.name = "privacy.redact-keys",
+                .target = &redact_keys,
+                .help = "How key names appear in the log, the admin API and heatsink top. hash: as "
+                        "key#0123456789abcdef.",
+                .choices = {"off", "hash"}}));
+  set.add(at_start(
+      {"privacy.redact-secret-file", &redact_secret_file,
+       "File with the secret of that hash, on one line. Proxies with the same secret show the "
+       "same hashes. Without it, each start draws a new secret."}));
 
-  set.add({"detection.enabled", &detection_enabled,
-           "Whether accesses are counted and hot keys are found. If false, nothing is cached."});
+  set.add(at_start(
+      {"detection.enabled", &detection_enabled,
+       "Whether accesses are counted and hot keys are found. If false, nothing is cached."}));
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
   set.add({"detection.slots", &slots, "Number of steps in which the window slides.", 1, 10});
@@ -295,8 +308,8 @@ void ProxyOptions::describe(OptionSet& set) {
            "Maximum time for which a user still gets copies of a key after losing the right to "
            "read it. The proxy asks the server for permissions twice in this time.",
            ns(milliseconds(100)), ns(hours(1))});
-  set.add({"cache.heartbeat-key", &heartbeat_key,
-           "Key that the heartbeat reads (EXISTS). It need not exist."});
+  set.add(at_start({"cache.heartbeat-key", &heartbeat_key,
+                    "Key that the heartbeat reads (EXISTS). It need not exist."}));
 
   set.add({"refresh.enabled", &refresh_enabled,
            "Whether copies that clients read are renewed before they expire, so that no reader "

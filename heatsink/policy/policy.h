@@ -6,6 +6,7 @@
 #pragma once
 
 #include "heatsink/policy/automatic_limits.h"  // IWYU pragma: export
+#include "heatsink/policy/difference.h"        // IWYU pragma: export
 #include "heatsink/policy/key_display.h"       // IWYU pragma: export
 #include "heatsink/policy/levels.h"            // IWYU pragma: export
 #include "heatsink/policy/limit_policy.h"      // IWYU pragma: export

@@ -39,6 +39,7 @@ struct RuleOptions {
   std::optional<Nanos> limit_delay_max, limit_stale_max;
 
   void describe(OptionSet& set);
+  friend bool operator==(const RuleOptions&, const RuleOptions&) = default;
 
  private:
   void describe_detection(OptionSet& set);

@@ -23,6 +23,7 @@ struct WarmingOptions {
   std::string from, until, days, zone = "local";
 
   void describe(OptionSet& set);
+  friend bool operator==(const WarmingOptions&, const WarmingOptions&) = default;
 
   // The keys of the item; reads the file. Empty for a pattern, whose keys are not known yet.
   Result<std::vector<report::WarmKey>> keys() const;

@@ -40,9 +40,25 @@ bool counts_bytes(const detect::RuleSet& rules) {
 AccessCounter::AccessCounter(const policy::ProxyOptions& options, const detect::RuleSet& rules,
                              const ClientNames& clients, std::uint64_t seed)
     : clients_(clients),
+      seed_(seed),
       reply_sizes_(counts_bytes(rules) ? std::make_unique<ReplySizes>() : nullptr),
+      slots_(options.slots),
+      memory_(options.detection_memory),
       recorders_(recorder_options(options, seed, this), policy::measure_options(options, rules)),
       floors_(policy::shard_floors(options, rules)) {}
+
+void AccessCounter::reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules) {
+  if (!reply_sizes_ && counts_bytes(rules)) reply_sizes_ = std::make_unique<ReplySizes>();
+  const std::vector<detect::MeasureOptions> measures = policy::measure_options(options, rules);
+  if (options.slots == slots_ && options.detection_memory == memory_) {
+    recorders_.reconfigure(measures);
+  } else {
+    recorders_.restart(recorder_options(options, seed_, this), measures);
+  }
+  slots_ = options.slots;
+  memory_ = options.detection_memory;
+  floors_ = policy::shard_floors(options, rules);
+}
 
 bool AccessCounter::take_urgent(TimePoint now) noexcept {
   // The recorders may still have accesses of this turn in their buffers.

@@ -21,6 +21,10 @@ class AccessCounter final : private detect::TallyNames {
   AccessCounter(const policy::ProxyOptions& options, const detect::RuleSet& rules,
                 const ClientNames& clients, std::uint64_t seed);
 
+  // Counts by these options and rules from now on. Counts survive where window and dimension stay,
+  // unless detection.slots or detection.memory has changed.
+  void reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules);
+
   // May make a key urgent: see take_urgent().
   void record(const detect::Access& access, TimePoint now) noexcept {
     urgent_ |= recorders_.record(access, now);
@@ -47,8 +51,11 @@ class AccessCounter final : private detect::TallyNames {
   std::string client(std::uint32_t number) const override { return clients_.name(number); }
 
   const ClientNames& clients_;
+  const std::uint64_t seed_;
   CommandNumbers commands_;
-  std::unique_ptr<ReplySizes> reply_sizes_;
+  std::unique_ptr<ReplySizes> reply_sizes_;  // once made, it stays
+  std::int64_t slots_;
+  Bytes memory_;
   detect::RecorderSet recorders_;
   std::vector<detect::CountLevel> floors_;
   TimePoint last_urgent_at_{};

@@ -43,7 +43,7 @@ void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_
 void Admission::collect(Stage stage, std::span<const AskedKey> keys, std::uint32_t client,
                         TimePoint now) {
   for (const AskedKey& key : keys) {
-    policy::RuleLimit* const limit = limits_.of(key.name, key.hash);
+    policy::RuleLimit* const limit = limits_->of(key.name, key.hash);
     if (limit != nullptr && counts(limit->policy(), key, stage))
       want(*limit, key, client, stage, now);
   }
@@ -73,7 +73,7 @@ Admission::Answer Admission::ask(Stage stage, std::span<const AskedKey> keys, st
   collect(stage, keys, client, now);
   Answer answer;
   if (taken_.size() > from) answer = take(from, now);  // most keys have no limit
-  if (answer.verdict == Answer::Verdict::kWait && !limits_.start_waiting())
+  if (answer.verdict == Answer::Verdict::kWait && !limits_->start_waiting())
     answer.verdict = Answer::Verdict::kRefused;
   if (answer.verdict == Answer::Verdict::kRefused) {
     give_back(0);
@@ -85,7 +85,7 @@ Admission::Answer Admission::ask(Stage stage, std::span<const AskedKey> keys, st
 }
 
 void Admission::turn_came() {
-  if (std::exchange(waits_, false)) limits_.stop_waiting();
+  if (std::exchange(waits_, false)) limits_->stop_waiting();
 }
 
 void Admission::give_back(std::size_t from) {
@@ -96,7 +96,7 @@ void Admission::give_back(std::size_t from) {
 
 void Admission::end(bool server_was_asked) {
   if (std::exchange(waits_, false)) {
-    limits_.stop_waiting();
+    limits_->stop_waiting();
     give_back(0);
   }
   if (!std::exchange(spent_, false) && !server_was_asked) {

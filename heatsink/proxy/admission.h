@@ -6,8 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/clock.h"
@@ -40,7 +42,7 @@ class Admission {
     Nanos retry_after{0};
   };
 
-  explicit Admission(policy::Limits& limits) : limits_(limits) {}
+  explicit Admission(std::shared_ptr<policy::Limits> limits) : limits_(std::move(limits)) {}
   ~Admission() { end(); }
   Admission(const Admission&) = delete;
 
@@ -49,6 +51,10 @@ class Admission {
   Answer ask(Stage stage, std::span<const AskedKey> keys, std::uint32_t client, TimePoint now);
   // The request has passed this stage and need not ask again.
   bool has_passed(Stage stage) const { return passed_[static_cast<std::size_t>(stage)]; }
+
+  policy::Limits& limits() const { return *limits_; }
+  // A request is under way that has asked already: it keeps to these limits until it ends.
+  bool is_busy() const { return waits_ || passed_[0] || passed_[1] || !taken_.empty(); }
 
   bool waits() const { return waits_; }
   void turn_came();
@@ -76,7 +82,7 @@ class Admission {
   Answer take(std::size_t from, TimePoint now);
   void give_back(std::size_t from);
 
-  policy::Limits& limits_;
+  const std::shared_ptr<policy::Limits> limits_;
   std::vector<Taken> taken_;
   std::array<bool, 2> passed_{};
   bool spent_ = false;

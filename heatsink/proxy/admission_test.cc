@@ -46,7 +46,7 @@ class Admissions : public ::testing::Test {
   // The verdict on one request for the server, from a client without other requests.
   Verdict asked(std::initializer_list<const char*> names, bool write = false,
                 TimePoint now = kStart, std::uint32_t client = kClient) {
-    Admission admission(*limits);
+    Admission admission(limits);
     const Verdict verdict =
         admission.ask(Stage::kUpstream, keys(names, write), client, now).verdict;
     admission.end(verdict == Verdict::kGo);
@@ -62,7 +62,7 @@ class Admissions : public ::testing::Test {
 
   policy::ProxyOptions options;
   OptionSet rows;
-  std::unique_ptr<policy::Limits> limits;
+  std::shared_ptr<policy::Limits> limits;
 };
 
 TEST_F(Admissions, WithoutARuleThereAreNoLimits) {
@@ -80,7 +80,7 @@ TEST_F(Admissions, EachKeyOfTheRuleHasItsOwnLimitAndOthersHaveNone) {
 TEST_F(Admissions, ARefusalNamesTheKeyAndTheTime) {
   start({"match=a:*,limit.rate=10/s,limit.burst=1"});
   ASSERT_EQ(asked({"a:2"}), Verdict::kGo);
-  Admission admission(*limits);
+  Admission admission(limits);
   const auto wanted = keys({"a:1", "a:2"});
   const Admission::Answer answer = admission.ask(Stage::kUpstream, wanted, kClient, kStart);
   EXPECT_EQ(answer.verdict, Verdict::kRefused);
@@ -107,7 +107,7 @@ TEST_F(Admissions, AllKeysOfAPrefixShareOneLimitAndACommandCountsEach) {
 
 TEST_F(Admissions, MoreKeysAtOnceThanTheBurstIsNever) {
   start({"match=a:*,limit.rate=2/s,limit.per=prefix"});
-  Admission admission(*limits);
+  Admission admission(limits);
   const auto wanted = keys({"a:1", "a:2", "a:3"});
   const Admission::Answer answer = admission.ask(Stage::kUpstream, wanted, kClient, kStart);
   EXPECT_EQ(answer.verdict, Verdict::kRefused);
@@ -134,14 +134,14 @@ TEST_F(Admissions, OfWritesReadsAreFree) {
 TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
   start({"match=u,limit.rate=2/s", "match=all,limit.rate=2/s,limit.of=all"});
   const auto hit = [this](const char* name) {
-    Admission admission(*limits);
+    Admission admission(limits);
     return admission.ask(Stage::kLocal, keys({name}), kClient, kStart).verdict;
   };
   for (int i = 0; i < 10; ++i) EXPECT_EQ(hit("u"), Verdict::kGo);
   EXPECT_EQ(let_through("u", 10), 2);
   EXPECT_EQ(hit("all"), Verdict::kGo);
   {
-    Admission miss(*limits);  // reaches both stages
+    Admission miss(limits);  // reaches both stages
     EXPECT_EQ(miss.ask(Stage::kLocal, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
     EXPECT_EQ(miss.ask(Stage::kUpstream, keys({"all"}), kClient, kStart).verdict, Verdict::kGo);
     miss.end(true);
@@ -154,7 +154,7 @@ TEST_F(Admissions, OfUpstreamHitsAreFreeAndOfAllTheyCountOnce) {
 TEST_F(Admissions, WhatWasNotSpentIsGivenBack) {
   start({"match=a,limit.rate=1/s"});
   for (int i = 0; i < 10; ++i) {
-    Admission admission(*limits);
+    Admission admission(limits);
     ASSERT_EQ(admission.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kGo)
         << i;
     admission.end();
@@ -170,7 +170,7 @@ TEST_F(Admissions, WaitingClientsTakeTurns) {
   std::vector<int> served(3, 0);
   std::vector<TimePoint> turns(3, kStart);
   std::vector<std::unique_ptr<Admission>> clients;
-  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<Admission>(*limits));
+  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<Admission>(limits));
   for (TimePoint now = kStart; now < kStart + 3s; now += 1ms) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
       if (turns[i] > now) continue;
@@ -195,7 +195,7 @@ TEST_F(Admissions, NobodyWaitsLongerThanDelayMax) {
   std::vector<std::unique_ptr<Admission>> clients;
   std::vector<Verdict> verdicts;
   for (int i = 0; i < 5; ++i) {
-    clients.push_back(std::make_unique<Admission>(*limits));
+    clients.push_back(std::make_unique<Admission>(limits));
     verdicts.push_back(clients.back()->ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict);
   }
   EXPECT_EQ(verdicts, (std::vector<Verdict>{Verdict::kWait, Verdict::kWait, Verdict::kWait,
@@ -206,7 +206,7 @@ TEST_F(Admissions, WhoLeavesWhileWaitingGivesHisTurnBack) {
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay,limit.delay-max=350ms"});
   ASSERT_EQ(asked({"a"}), Verdict::kGo);
   for (int i = 0; i < 100; ++i) {
-    Admission leaves(*limits);
+    Admission leaves(limits);
     ASSERT_EQ(leaves.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait)
         << i;
   }
@@ -216,7 +216,7 @@ TEST_F(Admissions, SoManyMayWaitAndNoMore) {
   options.limits_waiting = 2;
   start({"match=a,limit.rate=10/s,limit.burst=1,limit.over=delay"});
   ASSERT_EQ(asked({"a"}), Verdict::kGo);
-  Admission first(*limits), second(*limits), third(*limits);
+  Admission first(limits), second(limits), third(limits);
   EXPECT_EQ(first.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait);
   EXPECT_EQ(second.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kWait);
   EXPECT_EQ(third.ask(Stage::kUpstream, keys({"a"}), kClient, kStart).verdict, Verdict::kRefused);

@@ -79,7 +79,7 @@ Outcome Barriers::run_barrier(Request& request) {
     default:
       break;
   }
-  if (!parts_.shared.options.cache_enabled) return answer("+OK\r\n");
+  if (!parts_.shared.options().cache_enabled) return answer("+OK\r\n");
   parts_.copies.forget_fills_asked_before(request.now);
   await_tracker(request);
   timer_ = parts_.loop.call_after(timeout, [this, ticket = last_ticket_] { late(ticket); });

@@ -15,9 +15,11 @@ void fail(const CoalescedWrite& write, const std::string& reason) {
 }  // namespace
 
 Nanos Coalescing::window_of(std::string_view key) const {
+  const copies::PolicySnapshot& policy = shared_.current();
+  if (policy.coalescing_windows.empty()) return Nanos(0);
   // Rules see only this much of a name: a longer one might match the wrong rule.
   if (key.size() > detect::kPatternBytesMax) return Nanos(0);
-  return windows_[rules_.index_of(rules_.of(key))];
+  return policy.coalescing_windows[policy.rule_of(key)];
 }
 
 bool Coalescing::join(Coalescer::Group group, CoalesceKind kind, std::string_view key,

@@ -13,9 +13,8 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/counters.h"
-#include "heatsink/detect/detect.h"
+#include "heatsink/copies/node_state.h"
 #include "heatsink/net/net.h"
-#include "heatsink/policy/options.h"
 #include "heatsink/proxy/coalescer.h"
 #include "heatsink/proxy/pending.h"
 
@@ -41,14 +40,10 @@ class WriteCarrier {
 // an acknowledged write is as safe as without gathering (docs/decisions/0018).
 class Coalescing {
  public:
-  // `windows`: from coalescing_windows(). All references outlive it.
-  Coalescing(const detect::RuleSet& rules, std::vector<Nanos> windows, net::EventLoop& loop,
-             copies::Counters& counters, std::unique_ptr<WriteCarrier> carrier)
-      : rules_(rules),
-        windows_(std::move(windows)),
-        loop_(loop),
-        counters_(counters),
-        carrier_(std::move(carrier)) {}
+  // The rules say how long writes are gathered. All references outlive it.
+  Coalescing(const copies::NodeState& shared, net::EventLoop& loop, copies::Counters& counters,
+             std::unique_ptr<WriteCarrier> carrier)
+      : shared_(shared), loop_(loop), counters_(counters), carrier_(std::move(carrier)) {}
   Coalescing(const Coalescing&) = delete;
 
   // How long writes of this key are gathered; 0: they are not.
@@ -72,8 +67,7 @@ class Coalescing {
   void send(Coalescer::Group group);
   void send_each(const CoalescedWrite& write);
 
-  const detect::RuleSet& rules_;
-  const std::vector<Nanos> windows_;
+  const copies::NodeState& shared_;
   net::EventLoop& loop_;
   copies::Counters& counters_;
   const std::unique_ptr<WriteCarrier> carrier_;

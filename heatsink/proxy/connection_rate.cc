@@ -25,16 +25,18 @@ void take(TimePoint& used_up, std::int64_t per_second, TimePoint now) {
 }  // namespace
 
 ConnectionRate::Verdict ConnectionRate::admit(std::string_view peer, TimePoint now) {
-  if (rates_.in_all == 0 && rates_.per_network == 0) return Verdict::kAdmit;
-  const std::string name = rates_.per_network > 0 ? net::network_of(peer) : std::string();
+  const ConnectionRates rates{in_all_.load(std::memory_order_relaxed),
+                              per_network_.load(std::memory_order_relaxed)};
+  if (rates.in_all == 0 && rates.per_network == 0) return Verdict::kAdmit;
+  const std::string name = rates.per_network > 0 ? net::network_of(peer) : std::string();
   const std::lock_guard lock(mutex_);
-  if (rates_.in_all > 0 && !has_room(all_, rates_.in_all, now)) return Verdict::kTooManyInAll;
+  if (rates.in_all > 0 && !has_room(all_, rates.in_all, now)) return Verdict::kTooManyInAll;
   if (!name.empty()) {
     TimePoint& used_up = network(name, now);
-    if (!has_room(used_up, rates_.per_network, now)) return Verdict::kTooManyOfNetwork;
-    take(used_up, rates_.per_network, now);
+    if (!has_room(used_up, rates.per_network, now)) return Verdict::kTooManyOfNetwork;
+    take(used_up, rates.per_network, now);
   }
-  if (rates_.in_all > 0) take(all_, rates_.in_all, now);
+  if (rates.in_all > 0) take(all_, rates.in_all, now);
   return Verdict::kAdmit;
 }
 

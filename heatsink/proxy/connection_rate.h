@@ -2,6 +2,7 @@
 // Limits how fast clients may connect: from one network, and in all.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -28,7 +29,15 @@ class ConnectionRate {
   static constexpr std::size_t kNetworksMax = 65'536;
   enum class Verdict : std::uint8_t { kAdmit, kTooManyInAll, kTooManyOfNetwork };
 
-  explicit ConnectionRate(const ConnectionRates& rates) : rates_(rates) {}
+  explicit ConnectionRate(const ConnectionRates& rates)
+      : in_all_(rates.in_all), per_network_(rates.per_network) {}
+
+  // From now on. What was used up stays used up: a higher rate pays for it sooner, and a limit that
+  // was off begins with a full burst.
+  void set_rates(const ConnectionRates& rates) {
+    in_all_.store(rates.in_all, std::memory_order_relaxed);
+    per_network_.store(rates.per_network, std::memory_order_relaxed);
+  }
 
   // `peer`: "10.0.0.7:54321" or "[::1]:54321". "unix:" has no network, so only the total limit
   // counts. A refused connection uses nothing up.
@@ -39,7 +48,8 @@ class ConnectionRate {
  private:
   TimePoint& network(const std::string& name, TimePoint now);
 
-  const ConnectionRates rates_;
+  std::atomic<std::int64_t> in_all_;
+  std::atomic<std::int64_t> per_network_;
   mutable std::mutex mutex_;
   TimePoint all_{};
   TimePoint others_{};

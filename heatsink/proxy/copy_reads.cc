@@ -201,7 +201,7 @@ Outcome CopyReads::fill_one(Request& request, const copies::WantedKey& wanted,
 // Counts a fill once, even if several reads wait for it.
 Outcome CopyReads::admit_fills(Request& request, std::span<const copies::WantedKey> missing,
                                const cache::Read& read) {
-  if (gate_ == nullptr) return Outcome::kPass;
+  if (gate_ == nullptr || !gate_->is_on()) return Outcome::kPass;
   std::vector<AskedKey> keys;
   for (const copies::WantedKey& key : missing) {
     const bool joins = parts_.copies.joins_fill(key, copies::hash_read(key.hash, read),
@@ -307,7 +307,7 @@ Outcome CopyReads::read_many(Request& request) {
       waited || ruling == cache::Ruling::kWriteInFlight ||
       (ruling == cache::Ruling::kUnproven && !have_stale_while_error(keys));
   if (fill_is_useless) return Outcome::kPass;
-  if (gate_ != nullptr) {
+  if (gate_ != nullptr && gate_->is_on()) {
     std::vector<copies::WantedKey> missing;
     for (Key key : keys) {
       if (lookup_.judge(key, read, request.now) != cache::Ruling::kServe)
@@ -408,7 +408,7 @@ void CopyReads::earn_copies(const std::vector<Key>& keys, const cache::Read& rea
 
 // Not for keys with a limit: such a fill answers no request, so no limit would count it.
 void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache::Read& read) {
-  policy::Limits* const limits = parts_.shared.limits.get();
+  policy::Limits* const limits = parts_.shared.limits();
   if (limits != nullptr && limits->of(wanted.key, wanted.hash) != nullptr) return;
   const copies::ReadHash which = copies::hash_read(wanted.hash, read);
   if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now())) return;

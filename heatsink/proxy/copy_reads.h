@@ -21,6 +21,7 @@ namespace heatsink::proxy {
 // Decides whether the proxy may ask for copies of these keys. No fill for them is under way.
 class FillGate {
  public:
+  virtual bool is_on() const = 0;  // false: it lets all fills pass
   virtual Outcome admit_fill(Request& request, std::span<const AskedKey> keys) = 0;
 
  protected:
@@ -31,7 +32,7 @@ class FillGate {
 // may be served (docs/design/coherence.md). A hit allocates nothing.
 class CopyReads final : public Relief {
  public:
-  // All outlive it. `gate`: null if no rule has a limit.
+  // All outlive it. `gate`: null: none.
   CopyReads(const WorkerParts& parts, const ReliefContext& client, CopyLookup& lookup,
             Barriers& barriers, FillGate* gate)
       : parts_(parts), client_(client), lookup_(lookup), barriers_(barriers), gate_(gate) {}

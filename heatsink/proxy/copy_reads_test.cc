@@ -19,6 +19,7 @@ using testing::IsEmpty;
 
 class PlayedGate final : public FillGate {
  public:
+  bool is_on() const override { return true; }
   Outcome admit_fill(Request& /*request*/, std::span<const AskedKey> keys) override {
     asked_of += keys.size();
     return says;

@@ -56,9 +56,8 @@ class GatheringTest : public ReliefTest {
  protected:
   void begin() {
     start({"match=k*,coalesce=5ms"});
-    coalescing_ =
-        std::make_unique<Coalescing>(shared->rules, policy::coalescing_windows(options), loop,
-                                     counters, std::make_unique<PlayedCarrier>(wire_));
+    coalescing_ = std::make_unique<Coalescing>(*shared, loop, counters,
+                                               std::make_unique<PlayedCarrier>(wire_));
     parts->coalescing = coalescing_.get();
     one_ = std::make_unique<Gathering>(*parts, client.context);
     two_ = std::make_unique<Gathering>(*parts, other.context);

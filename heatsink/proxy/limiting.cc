@@ -12,44 +12,58 @@ using Verdict = Admission::Answer::Verdict;
 
 Limiting::Limiting(const WorkerParts& parts, const ReliefContext& client, const CopyLookup& lookup,
                    StaleReads& stale)
-    : parts_(parts),
-      client_(client),
-      lookup_(lookup),
-      stale_(stale),
-      admission_(parts.shared.limits ? std::make_unique<Admission>(*parts.shared.limits)
-                                     : nullptr) {}
+    : parts_(parts), client_(client), lookup_(lookup), stale_(stale) {}
 
 void Limiting::close() {
   parts_.loop.cancel(std::exchange(turn_timer_, 0));
   admission_.reset();
+  closed_ = true;
 }
 
-bool Limiting::counts_hits() const { return parts_.shared.limits->has_hits(); }
+// That of the limits which hold now; but a request that has asked goes on with those it has asked.
+// Null: no key has a limit.
+Admission* Limiting::admission() {
+  if (is_busy()) return admission_.get();
+  policy::Limits* const now = closed_ ? nullptr : parts_.shared.limits();
+  if (now == nullptr) {
+    admission_.reset();
+  } else if (admission_ == nullptr || &admission_->limits() != now) {
+    admission_ = std::make_unique<Admission>(parts_.shared.current().limits);
+  }
+  return admission_.get();
+}
+
+bool Limiting::counts_hits() {
+  const Admission* const asked = admission();
+  return asked != nullptr && asked->limits().has_hits();
+}
 
 Outcome Limiting::departs_in_part(Request& request) {
-  if (!is_on() || admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
+  const Admission* const asked = admission();
+  if (asked == nullptr || asked->has_passed(Stage::kUpstream)) return Outcome::kPass;
   return admit(request, keys_of(request), Stage::kUpstream);
 }
 
 // Several requests that wait for one fill take its tokens once.
 Outcome Limiting::admit_fill(Request& request, std::span<const AskedKey> keys) {
-  if (admission_->has_passed(Stage::kUpstream)) return Outcome::kPass;
+  const Admission* const asked = admission();
+  if (asked == nullptr || asked->has_passed(Stage::kUpstream)) return Outcome::kPass;
   const Outcome outcome = admit(request, keys, Stage::kUpstream);
   if (outcome == Outcome::kPass && !keys.empty()) admission_->mark_spent();
   return outcome;
 }
 
 void Limiting::ended(bool server_was_asked) {
-  if (!is_on()) return;
+  if (admission_ == nullptr) return;
   admission_->end(server_was_asked);
   if (refusals_.in_row() == refused_before_) refusals_.passed();
   refused_before_ = refusals_.in_row();
 }
 
 Outcome Limiting::ask(Request& request, Stage stage) {
-  if (request.command == nullptr || !request.has_right_arity() || parts_.shared.limits->idle())
-    return Outcome::kPass;
-  if (admission_->has_passed(stage)) return Outcome::kPass;
+  if (request.command == nullptr || !request.has_right_arity()) return Outcome::kPass;
+  const Admission* const asked = admission();
+  if (asked == nullptr || asked->limits().idle() || asked->has_passed(stage)) return Outcome::kPass;
   return admit(request, keys_of(request), stage);
 }
 
@@ -63,8 +77,8 @@ Outcome Limiting::admit(Request& request, std::span<const AskedKey> keys, Stage 
     // asked. So a client with many pipelined commands is not served before clients that came
     // earlier.
     case Verdict::kWait:
-      parts_.shared.limits->count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
-                                  parts_.loop.now());
+      admission_->limits().count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
+                                 parts_.loop.now());
       return wait_for(request, answer.wait);
     case Verdict::kRefused:
       break;
@@ -109,7 +123,7 @@ void Limiting::turn_came() {
 // A delayed refusal is checked again after its delay.
 Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
                          const Admission::Answer& answer) {
-  policy::Limits& limits = *parts_.shared.limits;
+  policy::Limits& limits = admission_->limits();
   policy::RuleLimit& limit = *answer.limit;
   const AskedKey refused = *answer.key;
   if (limit.policy().over == policy::LimitPolicy::Over::kStale &&
@@ -117,11 +131,11 @@ Outcome Limiting::refuse(Request& request, std::span<const AskedKey> keys,
     limits.count(limit, policy::LimitOutcome::kStale, refused.hash, request.now);
     return Outcome::kAnswered;
   }
-  const bool may_hold = parts_.shared.options.refusal_delay > Nanos(0);
+  const bool may_hold = parts_.shared.options().refusal_delay > Nanos(0);
   if (may_hold && refusals_.must_wait(request.is_last)) {
     admission_->end();
     parts_.count(copies::Count::kRefusalsHeld);
-    return wait_for(request, parts_.shared.options.refusal_delay);
+    return wait_for(request, parts_.shared.options().refusal_delay);
   }
   refusals_.refused();
   limits.count(limit, policy::LimitOutcome::kRejected, refused.hash, request.now);

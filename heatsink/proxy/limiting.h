@@ -27,7 +27,15 @@ class Limiting final : public Relief, public FillGate {
            StaleReads& stale);
   ~Limiting() { close(); }
 
-  bool is_on() const { return admission_ != nullptr; }
+  // A limit may hold for the client's next request, or holds for the one under way.
+  bool is_on() const override {
+    return !closed_ && (parts_.shared.limits() != nullptr || is_busy());
+  }
+  // The configuration has changed: the next request gets the new limits. Call it soon, because the
+  // old ones stay in memory meanwhile.
+  void policy_changed() {
+    if (!is_busy()) admission_.reset();
+  }
 
   // Limits of `all` also count reads that copies may answer.
   Outcome arrives(Request& request) {
@@ -49,7 +57,9 @@ class Limiting final : public Relief, public FillGate {
  private:
   using Stage = Admission::Stage;
 
-  bool counts_hits() const;
+  bool is_busy() const { return admission_ != nullptr && admission_->is_busy(); }
+  Admission* admission();
+  bool counts_hits();
   Outcome ask(Request& request, Stage stage);
   Outcome admit(Request& request, std::span<const AskedKey> keys, Stage stage);
   std::span<const AskedKey> keys_of(const Request& request);
@@ -62,7 +72,8 @@ class Limiting final : public Relief, public FillGate {
   const ReliefContext& client_;
   const CopyLookup& lookup_;
   StaleReads& stale_;
-  std::unique_ptr<Admission> admission_;  // null: no rule has a limit, or the client has left
+  std::unique_ptr<Admission> admission_;  // null: the client has asked nothing yet
+  bool closed_ = false;
   RefusalPace refusals_;
   std::uint32_t refused_before_ = 0;  // consecutive refusals before this request
   net::TimerId turn_timer_ = 0;

@@ -54,7 +54,7 @@ TEST_F(LimitingTest, WhatIsOverTheLimitIsRefused) {
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre(HasSubstr("gets -BUSY heatsink: key limited to 1/s")));
   EXPECT_EQ(send({"GET", "another"}), Outcome::kPass);
-  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(policy::LimitOutcome::kRejected), 1U);
+  EXPECT_EQ(shared->limits()->of("k", hash("k"))->counted(policy::LimitOutcome::kRejected), 1U);
 }
 
 TEST_F(LimitingTest, OfSeveralKeysTheRefusalNamesTheOne) {
@@ -188,7 +188,7 @@ TEST_F(LimitingTest, ARuleMayPreferAStaleCopyToARefusal) {
   ASSERT_EQ(send({"GET", "k"}), Outcome::kPass);
   EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
   EXPECT_THAT(client.take(), ElementsAre("gets $1|v|"));
-  EXPECT_EQ(shared->limits->of("k", hash("k"))->counted(policy::LimitOutcome::kStale), 1U);
+  EXPECT_EQ(shared->limits()->of("k", hash("k"))->counted(policy::LimitOutcome::kStale), 1U);
   EXPECT_EQ(send({"MGET", "k", "k"}), Outcome::kAnswered);
   EXPECT_EQ(client.answer(), "*2|$1|v|$1|v|");
 }
@@ -244,6 +244,49 @@ TEST_F(LimitingTest, AKeyWhoseRuleDoesNotAskForStaleCopiesMustBeProven) {
   ASSERT_EQ(send({"GET", "k"}), Outcome::kPass);
   send({"MGET", "k", "other"});
   EXPECT_THAT(client.answer(), HasSubstr("-BUSY"));
+}
+
+// ---- a change of the configuration
+
+// What the keeper and the worker do then.
+void change(copies::NodeState& shared, Limiting& limits, const policy::ProxyOptions& options,
+            TimePoint now) {
+  const auto before = shared.held();
+  const auto next = std::make_shared<const copies::PolicySnapshot>(options, before->credentials,
+                                                                   shared.shown, before.get());
+  if (next->limits && before->limits) next->limits->take_over(*before->limits, now);
+  shared.publish(next);
+  limits.policy_changed();
+}
+
+TEST_F(LimitingTest, ALimitThatComesLaterCounts) {
+  begin({});
+  EXPECT_FALSE(limits_->is_on());
+  policy::RuleOptions rule;
+  rule.match = "k";
+  rule.limit_rate = "1/s";
+  policy::ProxyOptions with = options;
+  with.rules.push_back(rule);
+  change(*shared, *limits_, with, now);
+  EXPECT_TRUE(limits_->is_on());
+  EXPECT_EQ(send({"GET", "k"}), Outcome::kPass);
+  EXPECT_EQ(send({"GET", "k"}), Outcome::kAnswered);
+  change(*shared, *limits_, options, now);
+  EXPECT_EQ(send({"GET", "k"}), Outcome::kPass);
+}
+
+TEST_F(LimitingTest, AWaitingRequestKeepsToTheLimitThatItAsked) {
+  begin({"match=k,limit.rate=4/s,limit.burst=1,limit.over=delay"});
+  EXPECT_EQ(send({"GET", "k"}), Outcome::kPass);
+  Request& waits = request({"GET", "k"});
+  EXPECT_EQ(send(waits), Outcome::kWaits);
+  policy::ProxyOptions without = options;
+  without.rules.clear();
+  change(*shared, *limits_, without, now);
+  EXPECT_TRUE(limits_->is_on()) << "the request waits for its turn";
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(send(waits), Outcome::kPass);
+  EXPECT_FALSE(limits_->is_on());
 }
 
 }  // namespace

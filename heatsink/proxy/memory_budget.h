@@ -22,17 +22,22 @@ class MemoryBudget {
 
   explicit MemoryBudget(Bytes max) : max_(static_cast<std::int64_t>(max.count)) {}
 
+  void set_max(Bytes max) {
+    max_.store(static_cast<std::int64_t>(max.count), std::memory_order_relaxed);
+  }
   void change(std::int64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
   std::uint64_t used_bytes() const {
     const std::int64_t used = used_.load(std::memory_order_relaxed);
     return used > 0 ? static_cast<std::uint64_t>(used) : 0;
   }
-  std::uint64_t max_bytes() const { return static_cast<std::uint64_t>(max_); }
-  bool is_tight() const { return used_.load(std::memory_order_relaxed) > max_ / 2; }
-  bool is_exhausted() const { return used_.load(std::memory_order_relaxed) > max_; }
+  std::uint64_t max_bytes() const { return static_cast<std::uint64_t>(max()); }
+  bool is_tight() const { return used_.load(std::memory_order_relaxed) > max() / 2; }
+  bool is_exhausted() const { return used_.load(std::memory_order_relaxed) > max(); }
 
  private:
-  const std::int64_t max_;
+  std::int64_t max() const { return max_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::int64_t> max_;
   std::atomic<std::int64_t> used_{0};
 };
 

@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include <cmath>
+#include <future>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/proxy_metrics.h"
+#include "heatsink/proxy/reconfiguration.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 
@@ -95,7 +98,7 @@ struct Proxy::Threads {
 
   void start(Listeners listeners) {
     socket_file = std::move(listeners.file);
-    if (!net::parse_endpoint(shared.options.listen)->is_unix())
+    if (!net::parse_endpoint(shared.options().listen)->is_unix())
       port = net::local_port(listeners.sockets.front());
     std::vector<copies::KeeperListener*> served;
     std::vector<BalancedWorker*> balanced;
@@ -120,6 +123,17 @@ struct Proxy::Threads {
         worker->run();
       });
     }
+  }
+
+  // Whether all threads have followed in time.
+  bool adopt(const std::shared_ptr<const copies::PolicySnapshot>& next, Nanos limit) {
+    std::vector<Worker*> all;
+    for (const auto& worker : workers) all.push_back(worker.get());
+    // Shared, because the last thread may come after the limit.
+    const auto adopted = std::make_shared<std::promise<void>>();
+    std::future<void> all_have = adopted->get_future();
+    reconfigure(keeper, all, next, [adopted] { adopted->set_value(); });
+    return all_have.wait_for(limit) == std::future_status::ready;
   }
 
   SharedState shared;
@@ -147,7 +161,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
   Result<policy::TlsContexts> tls = policy::load_tls(options, *upstream);
   if (!tls.ok()) return tls.error();
   if (upstream->tls && !options.upstream_tls_verify)
-    log(LogLevel::kWarning, "upstream.tls-verify is off: the server's identity is not checked");
+    log(LogLevel::kWarning,
+        "upstream.tls-verify is off: the server's identity is not checked; set it to true, and "
+        "upstream.tls-ca to the CA of the server's certificate");
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<Listeners> listeners = listen_all(options);
@@ -163,9 +179,42 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
 Proxy::Proxy(std::unique_ptr<Threads> threads) : threads_(std::move(threads)) {}
 Proxy::~Proxy() = default;
 
+policy::ProxyOptions Proxy::options() const { return threads_->shared.held()->options; }
+
+const policy::KeyDisplay& Proxy::shown() const { return threads_->shared.shown; }
+
+Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
+  SharedState& shared = threads_->shared;
+  const std::shared_ptr<const copies::PolicySnapshot> before = shared.held();
+  policy::ProxyOptions wanted = options;
+  wanted.workers = before->options.workers;
+  // Whatever can fail comes before the first change.
+  const Result<net::RedisUrl> upstream = net::parse_redis_url(wanted.upstream);
+  if (!upstream.ok()) return upstream.error();
+  if (const Result<detect::RuleSet> rules = policy::rule_set(wanted); !rules.ok())
+    return rules.error();
+  Result<policy::TlsContexts> tls = policy::load_tls(wanted, *upstream);
+  if (!tls.ok()) return tls.error();
+
+  const auto next = std::make_shared<const copies::PolicySnapshot>(
+      wanted, redis::Credentials{upstream->user, upstream->password}, shared.shown, before.get());
+  shared.set_tls(*std::move(tls));
+  shared.follow(wanted);
+  if (!threads_->adopt(next, kAdoptWithin))
+    return Error{ErrorCode::kTimedOut,
+                 "the configuration was applied, but a thread of the proxy has been busy for " +
+                     format_duration(kAdoptWithin) +
+                     ", and will follow later: ask GET /api/config"};
+  return next->generation;
+}
+
+void Proxy::add_config_event(report::Event::Config config, std::string reason) {
+  threads_->keeper.add_config_event(config, std::move(reason));
+}
+
 Status Proxy::reload_tls() {
   SharedState& shared = threads_->shared;
-  Result<policy::TlsContexts> tls = policy::load_tls(shared.options, shared.upstream);
+  Result<policy::TlsContexts> tls = policy::load_tls(shared.held()->options, shared.upstream);
   if (!tls.ok()) return tls.error();
   shared.set_tls(*std::move(tls));
   return Unit{};

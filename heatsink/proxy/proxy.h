@@ -12,6 +12,7 @@
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/policy/key_display.h"
 #include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/options.h"
 #include "heatsink/policy/rules.h"
@@ -41,6 +42,17 @@ class Proxy {
   report::WarmReport warmed(std::uint64_t search = 0) const;
   // Everything known about a key. Asks the server about its value, and takes up to two seconds.
   report::KeyInspection inspect(std::string name, std::uint32_t db) const;
+  // What holds now, with the workers that run.
+  policy::ProxyOptions options() const;
+  const policy::KeyDisplay& shown() const;
+  // The same options except for those that need a restart (policy::without_restarts()), which must
+  // be the running ones. Returns when each later request is served by the new ones; the number
+  // counts the configurations, the one at the start is 1. An error changes nothing, unless it is
+  // kTimedOut: then a thread was busy for kAdoptWithin, and will follow later. One call at a time.
+  static constexpr Nanos kAdoptWithin = std::chrono::seconds(10);
+  Result<std::uint64_t> apply(const policy::ProxyOptions& options);
+  // An event for people: the configuration was changed, or a change was refused. Logs it, too.
+  void add_config_event(report::Event::Config config, std::string reason);
   // Reloads certificates, keys and authorities for new connections. An error leaves everything as
   // it was.
   Status reload_tls();

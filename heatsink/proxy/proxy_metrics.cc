@@ -2,6 +2,7 @@
 #include "heatsink/proxy/proxy_metrics.h"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -155,10 +156,11 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   add(kLogDropped, log_lines_dropped());
   const report::Report report = keeper.report();
   append_memory(samples, shared, report, workers);
-  append_key_samples(samples, report, static_cast<std::size_t>(shared.options.metrics_keys));
-  if (shared.limits) shared.limits->append_samples(samples);
-  append_setting_samples(samples, shared.options,
-                         {.clients = static_cast<std::uint64_t>(shared.options.clients_max),
+  const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
+  append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
+  if (policy->limits) policy->limits->append_samples(samples);
+  append_setting_samples(samples, policy->options,
+                         {.clients = static_cast<std::uint64_t>(policy->options.clients_max),
                           .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);

@@ -30,7 +30,7 @@ class ReliefChain {
         limits_(parts, client_, lookup_, stale_),
         gathering_(parts, client_),
         barriers_(parts, client_),
-        copies_(parts, client_, lookup_, barriers_, parts.shared.limits ? &limits_ : nullptr) {}
+        copies_(parts, client_, lookup_, barriers_, &limits_) {}
   ReliefChain(const ReliefChain&) = delete;
 
   // The route of the request is not known yet. The order:
@@ -87,6 +87,9 @@ class ReliefChain {
     copies_.filled(std::move(answer));
   }
   void barrier_passed(std::uint64_t ticket) { barriers_.passed(ticket); }
+
+  // The configuration has changed.
+  void policy_changed() { limits_.policy_changed(); }
 
   // The client has left.
   void close() {

@@ -43,9 +43,7 @@ class ReliefChainTest : public ReliefTest {
     start(rules);
     auto carrier = std::make_unique<ReadyCarrier>();
     carrier_ = carrier.get();
-    if (std::vector<Nanos> windows = policy::coalescing_windows(options); !windows.empty())
-      coalescing_ = std::make_unique<Coalescing>(shared->rules, std::move(windows), loop, counters,
-                                                 std::move(carrier));
+    coalescing_ = std::make_unique<Coalescing>(*shared, loop, counters, std::move(carrier));
     parts->coalescing = coalescing_.get();
     chain_ = std::make_unique<ReliefChain>(*parts, client.context);
   }

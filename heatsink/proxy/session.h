@@ -120,6 +120,7 @@ class Session final : public ClientTransport::Listener,
   void answer(std::shared_ptr<const copies::FillAnswer> answer) {
     reliefs_.filled(std::move(answer));
   }
+  void policy_changed() { reliefs_.policy_changed(); }
   void barrier_passed(std::uint64_t ticket) { reliefs_.barrier_passed(ticket); }
 
  private:

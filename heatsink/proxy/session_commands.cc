@@ -65,7 +65,7 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
   Upstream* connection =
       can_log_in() ? private_connection(request, step) : unauthenticated_connection(request, step);
   if (connection == nullptr) return no_connection(request, step);
-  const bool stays_own = user.empty() || user == parts_.shared.credentials.acl_user();
+  const bool stays_own = user.empty() || user == parts_.shared.credentials().acl_user();
   const bool is_anonymous = !introduced_ && connection->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
     // Give the connection its name first, because the new user may lack the right. Wait for the
@@ -84,8 +84,9 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
 // Whether a new connection can have the client's present login.
 bool Session::can_log_in() const {
   const SharedState& shared = parts_.shared;
-  return user_ != User::kUnauthenticated && (user_ == User::kOther || shared.credentials.given() ||
-                                             shared.upstream_open.load(std::memory_order_relaxed));
+  return user_ != User::kUnauthenticated &&
+         (user_ == User::kOther || shared.credentials().given() ||
+          shared.upstream_open.load(std::memory_order_relaxed));
 }
 
 Upstream* Session::unauthenticated_connection(Request& request, Step& step) {

@@ -243,7 +243,8 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
                 "a client was disconnected because its private connection to upstream " +
-                    failed->server().where() + " failed: " + reason,
+                    failed->server().where() + " failed: " + reason +
+                    "; it can connect again: if this line comes back, look at the server",
                 parts_.loop.now());
     close_when_flushed();
   } else {
@@ -258,7 +259,8 @@ void Session::server_left() {
   if (ran_script_at_ == TimePoint{} || closed_) return;
   log_limited(LogLevel::kWarning, "scripts lost",
               "a client that has run scripts was disconnected, because upstream " +
-                  parts_.shared.upstream.where() + " may have lost them",
+                  parts_.shared.upstream.where() +
+                  " may have lost them: a client loads its scripts again when it connects",
               parts_.loop.now());
   close_when_flushed();
 }
@@ -323,7 +325,7 @@ void Session::ask_next_again() {
   resume_later();
 }
 
-bool Session::closes_when_down() const { return parts_.shared.options.on_down == "close"; }
+bool Session::closes_when_down() const { return parts_.shared.options().on_down == "close"; }
 
 Upstream* Session::server_is_down(Request& request, std::string_view problem, Step& step) {
   parts_.count(copies::Count::kUpstreamErrors);

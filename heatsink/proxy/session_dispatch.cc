@@ -150,7 +150,8 @@ std::size_t Session::forward_run(std::string_view bytes, TimePoint now) {
   const bool is_usual = get != nullptr && get->route == Route::kShared && takes_runs() &&
                         reliefs_.passes_cold_reads();
   if (!is_usual) return 0;
-  const auto buffered_max = static_cast<std::size_t>(parts_.shared.options.stream_threshold.count);
+  const auto buffered_max =
+      static_cast<std::size_t>(parts_.shared.options().stream_threshold.count);
   get_args_.resize(2);
   get_args_[0] = "get";
   std::size_t used = 0;

@@ -51,14 +51,14 @@ void Session::become(User user, std::string_view name) {
 
 void Session::set_request_limits() {
   resp::RequestLimits limits;
-  limits.buffered_bytes_max = parts_.shared.options.stream_threshold.count;
+  limits.buffered_bytes_max = parts_.shared.options().stream_threshold.count;
   parser_.set_limits(user_ == User::kUnauthenticated ? resp::limits_before_auth(limits) : limits);
 }
 
 Session::User Session::fresh_user() const {
   const SharedState& shared = parts_.shared;
   if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kUnauthenticated;
-  return shared.credentials.acl_user() == "default" ? User::kShared : User::kOther;
+  return shared.credentials().acl_user() == "default" ? User::kShared : User::kOther;
 }
 
 Session::~Session() {
@@ -227,7 +227,9 @@ void Session::refuse_input(std::string_view error) {
 bool Session::refuse_tls(std::string_view bytes) {
   if (!bytes.starts_with("\x16\x03")) return false;
   log_limited(LogLevel::kWarning, "tls-to-plain",
-              "a client uses TLS, but proxy.tls-cert is not set", parts_.loop.now());
+              "a client uses TLS, but proxy.tls-cert is not set: set it and proxy.tls-key, or "
+              "turn TLS off in the client",
+              parts_.loop.now());
   refuse_input("ERR Protocol error: this port does not use TLS");
   return true;
 }
@@ -241,7 +243,7 @@ bool Session::may_parse() const {
   if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
   if (oversized_.is_sent() || mode_ == Mode::kRaw) return true;
   if (owed_ >= kOwedMax) return false;  // other clients would wait for its replies
-  return in_flight() < static_cast<std::uint64_t>(parts_.shared.options.pipeline_max);
+  return in_flight() < static_cast<std::uint64_t>(parts_.shared.options().pipeline_max);
 }
 
 bool Session::may_read() const {

@@ -15,7 +15,7 @@ void Session::note_memory() {
 // This part of proxy.client-output-limit; only a fair share while memory is short, so that the
 // client's socket fills instead.
 std::size_t Session::kept_at_most(std::size_t part) const {
-  const std::size_t limit = parts_.shared.options.client_output_max.count / part;
+  const std::size_t limit = parts_.shared.options().client_output_max.count / part;
   return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
 }
 

@@ -43,7 +43,7 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
 // too much unread output. Replies can be held back or sent again; a reply that allows neither is
 // not dropped for its size.
 void Session::close_if_output_full() {
-  if (closed_ || client_.output().size() <= parts_.shared.options.client_output_max.count) return;
+  if (closed_ || client_.output().size() <= parts_.shared.options().client_output_max.count) return;
   parts_.count(copies::Count::kClientsCutOff);
   close();
 }
@@ -256,9 +256,9 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (user.empty()) return;
   // Without a password of its own, the proxy cannot open connections for this user that need one.
   const SharedState& shared = parts_.shared;
-  const bool let_in = shared.credentials.given() || shared.upstream_open.load();
+  const bool let_in = shared.credentials().given() || shared.upstream_open.load();
   const bool was_other = user_ == User::kOther;
-  if (user == shared.credentials.acl_user() && let_in) {
+  if (user == shared.credentials().acl_user() && let_in) {
     become(User::kShared);
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // the connection now has the proxy's login

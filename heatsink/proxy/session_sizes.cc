@@ -44,7 +44,7 @@ std::uint64_t Session::known_size(const Request& request) const {
 // that pipelines would wait for each long reply in turn.
 bool Session::is_too_long_to_share(const Request& request) const {
   if (request.expected.known < BigReplies::kBigBytes) return false;
-  if (!request.is_last || request.expected.known > parts_.shared.options.stream_threshold.count)
+  if (!request.is_last || request.expected.known > parts_.shared.options().stream_threshold.count)
     return true;
   const Upstream* shared = parts_.upstreams.shared(protocol_, destination_of(request)).connection;
   return shared != nullptr && shared->owed() + request.expected.known > kOwedMax;

@@ -197,7 +197,7 @@ void Session::not_put_back(std::string_view why) {
   parts_.count(copies::Count::kNotPutBack);
   log_limited(LogLevel::kWarning, "not put back",
               "elements popped for a client that had already left could not be put back: " +
-                  std::string(why),
+                  std::string(why) + ": compare the list with what the application expects",
               parts_.loop.now());
 }
 

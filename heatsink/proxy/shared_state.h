@@ -21,12 +21,18 @@ namespace heatsink::proxy {
 struct SharedState : copies::NodeState {
   using copies::NodeState::NodeState;
 
-  MemoryBudget memory{options.maximum_memory.count > 0 ? options.maximum_memory
-                                                       : share_for_buffers(memory_limits())};
+  MemoryBudget memory{memory_max(options())};
   ClientNames client_names;
-  ConnectionRate connection_rate{{options.connection_rate, options.connection_rate_per_network}};
+  ConnectionRate connection_rate{
+      {options().connection_rate, options().connection_rate_per_network}};
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
+
+  // The bounds of things that have no configuration of their own follow it. Any thread.
+  void follow(const policy::ProxyOptions& now) {
+    memory.set_max(memory_max(now));
+    connection_rate.set_rates({now.connection_rate, now.connection_rate_per_network});
+  }
 
   // The TLS context for new clients; replaced when certificates are reloaded.
   net::TlsContext client_tls() const {
@@ -41,6 +47,11 @@ struct SharedState : copies::NodeState {
   std::atomic<std::int64_t> handshakes{0};  // TLS handshakes of clients in progress
 
  private:
+  static Bytes memory_max(const policy::ProxyOptions& options) {
+    return options.maximum_memory.count > 0 ? options.maximum_memory
+                                            : share_for_buffers(memory_limits());
+  }
+
   mutable std::mutex tls_mutex_;  // taken once per connection
   net::TlsContext client_tls_;
 };

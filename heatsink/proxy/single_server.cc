@@ -54,7 +54,7 @@ const std::string* SingleServer::known_down(const Destination& /*to*/) {
 // Long pauses between attempts are for times without requests. True: an attempt is in progress, and
 // worth waiting for, because the previous one was short.
 bool SingleServer::retries_now(Slot& slot, resp::Protocol protocol) {
-  const Nanos pause = slot.refused ? shared_.options.backoff_min : kLookPause;
+  const Nanos pause = slot.refused ? shared_.options().backoff_min : kLookPause;
   if (!slot.connection && loop_.now() - slot.tried_at >= pause) connect(protocol);
   return slot.connection && slot.failed_quickly;
 }
@@ -103,18 +103,24 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
                                  bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
-                "reconnecting to upstream " + server_.where() + ": " + reason, loop_.now());
+                "reconnecting to upstream " + server_.where() + ": " + reason +
+                    "; commands that waited got an error: if this line comes back, look at the "
+                    "server and the network",
+                loop_.now());
     slot.lost_at = loop_.clock();
   } else {
     if (slot.down.empty()) {
-      log_limited(LogLevel::kWarning, "down", server_.unreachable(reason), loop_.now());
+      log_limited(LogLevel::kWarning, "down",
+                  server_.unreachable(reason) +
+                      "; clients get errors meanwhile: repair the server, the network or the login",
+                  loop_.now());
       if (!slot.refused) host_.server_left();
     }
     slot.down = server_.unreachable(reason);
     slot.failed_quickly = loop_.now() - slot.tried_at < kSoon;
     slot.down_contacts = slot.contacts;
     slot.backoff =
-        std::clamp(slot.backoff * 2, shared_.options.backoff_min, shared_.options.backoff_max);
+        std::clamp(slot.backoff * 2, shared_.options().backoff_min, shared_.options().backoff_max);
   }
   const Nanos pause = was_ready ? Nanos(0) : jitter(slot.backoff);
   slot.retry = loop_.call_after(pause, [this, protocol] { connect(protocol); });
@@ -153,7 +159,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
 
 std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destination& /*to*/,
                                                const Need& need) {
-  const auto limit = static_cast<std::uint64_t>(shared_.options.private_connections_max) +
+  const auto limit = static_cast<std::uint64_t>(shared_.options().private_connections_max) +
                      (need.urgent ? kUrgentConnections : 0);
   // Counts before it compares, so that two workers cannot both take the last connection.
   if (shared_.private_connections.fetch_add(1, std::memory_order_relaxed) >= limit) {
@@ -183,7 +189,7 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
   const bool reusable =
       clean && connection->ready() && connection->login() == Upstream::Login::kOwn;
   if (reusable &&
-      idle_.size() < static_cast<std::size_t>(shared_.options.private_connections_idle)) {
+      idle_.size() < static_cast<std::size_t>(shared_.options().private_connections_idle)) {
     connection->pause(false);
     idle_.push_back(std::move(connection));
     return;
@@ -196,7 +202,7 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 
 void SingleServer::check_timeouts(TimePoint now) {
   for (Slot& slot : slots_) {
-    if (slot.connection) slot.connection->fail_if_overdue(now, shared_.options.response_timeout);
+    if (slot.connection) slot.connection->fail_if_overdue(now, shared_.options().response_timeout);
   }
 }
 

@@ -33,7 +33,9 @@ Outcome StaleReads::refused(const Request& request) {
 
 bool StaleReads::find_unproven(CopyLookup::Key& key, const cache::Read& read, TimePoint now) const {
   if (key.entry == nullptr) return false;
-  const policy::RuleLimit* const limit = parts_.shared.limits->of(key.key, key.hash);
+  policy::Limits* const limits = parts_.shared.limits();
+  const policy::RuleLimit* const limit =
+      limits == nullptr ? nullptr : limits->of(key.key, key.hash);
   if (limit == nullptr || limit->policy().over != policy::LimitPolicy::Over::kStale)
     return lookup_.judge(key, read, now) == cache::Ruling::kServe;
   key.copy = cache::unproven_copy(*key.entry, read, now, limit->policy().stale_max);

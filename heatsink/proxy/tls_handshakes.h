@@ -30,6 +30,8 @@ class TlsHandshakes {
   ~TlsHandshakes();
   TlsHandshakes(const TlsHandshakes&) = delete;
 
+  void set_timeout(Nanos timeout) { timeout_ = timeout; }  // of those that start from now on
+
   // How long a refused client has to read the reason.
   static constexpr Nanos kAlertTime = Millis(500);
 
@@ -48,7 +50,7 @@ class TlsHandshakes {
 
   net::EventLoop& loop_;
   Owner& owner_;
-  const Nanos timeout_;
+  Nanos timeout_;
   std::unordered_map<int, std::unique_ptr<Handshake>> handshakes_;  // by socket
 };
 

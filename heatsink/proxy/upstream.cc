@@ -223,7 +223,7 @@ void Upstream::route(std::string_view bytes, bool ends) {
     }
   }
   element_bytes_ += bytes.size();
-  const std::size_t kept_max = shared_.options.client_output_max.count;
+  const std::size_t kept_max = shared_.options().client_output_max.count;
   // Else the reply is too big to parse.
   if (capture_ && captured_.size() <= kept_max) captured_.append(bytes);
   if (holds_back_) {

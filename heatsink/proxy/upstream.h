@@ -116,7 +116,7 @@ class Upstream final : public net::FdHandler {
 
   std::size_t unsent() const { return output_.size() - sent_; }
   // The server takes requests more slowly than they come. On a shared connection new ones wait.
-  bool is_read_slowly() const { return unsent() > shared_.options.stream_threshold.count; }
+  bool is_read_slowly() const { return unsent() > shared_.options().stream_threshold.count; }
   std::uint64_t owed() const { return owed_; }    // expected bytes of replies to come
   TimePoint read_at() const { return read_at_; }  // the bytes being processed were read before then
   // Fails if the server owes replies and does not send them in time (reply_timeouts.h).

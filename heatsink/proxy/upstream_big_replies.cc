@@ -15,7 +15,8 @@ constexpr std::int64_t kSharedElementsMax = 16 * 1024;
 
 bool Upstream::too_big_to_share() const {
   if (scanner_.type() == '$' || scanner_.type() == '=') {
-    return scanner_.announced() > static_cast<std::int64_t>(shared_.options.stream_threshold.count);
+    return scanner_.announced() >
+           static_cast<std::int64_t>(shared_.options().stream_threshold.count);
   }
   return scanner_.announced() > kSharedElementsMax;
 }
@@ -29,7 +30,7 @@ void Upstream::hold_back(std::string_view bytes, bool ends) {
     return;
   }
   held_.append(bytes);
-  if (element_bytes_ <= shared_.options.stream_threshold.count) return;
+  if (element_bytes_ <= shared_.options().stream_threshold.count) return;
   if (may_repeat(pending_.front())) {
     repeat_elsewhere(pending_.front());
   } else {
@@ -55,7 +56,7 @@ void Upstream::repeat_elsewhere(Pending& pending) {
   // Record the size now, so that the next requests need not wait for the end of this reply. If only
   // a slow client caused the repetition, the size is still unknown.
   if (too_big_to_share() || element_bytes_ > 0)
-    host_.note_reply_size(pending, shared_.options.stream_threshold.count + 1);
+    host_.note_reply_size(pending, shared_.options().stream_threshold.count + 1);
   target_->ask_again(output_.view().substr(0, pending.bytes), pending);
   pending.silent = true;
   pending.ticket = ReplyQueue::kNone;  // the second request has it now

@@ -24,7 +24,7 @@ void Upstream::connect() {
     if (added.ok()) {
       writing_ = true;
       connect_timer_ =
-          loop_.call_after(shared_.options.connect_timeout, [this] { fail(socket_.too_slow()); });
+          loop_.call_after(shared_.options().connect_timeout, [this] { fail(socket_.too_slow()); });
       return;
     }
     reason = added.error().message;
@@ -41,7 +41,7 @@ void Upstream::start_handshake() {
     finish_handshake(true);
     return;
   }
-  const redis::Credentials& credentials = shared_.credentials;
+  const redis::Credentials& credentials = shared_.credentials();
   auto ask = [this] {
     Pending pending;
     pending.kind = PendingKind::kHandshake;
@@ -88,7 +88,7 @@ void Upstream::finish_handshake(bool ok) {
 void Upstream::await_login() {
   accepted_ = true;
   loop_.cancel(connect_timer_);
-  const Nanos limit = shared_.options.response_timeout;
+  const Nanos limit = shared_.options().response_timeout;
   connect_timer_ = loop_.call_after(limit, [this, limit] {
     fail(state_ == State::kConnecting
              ? socket_.too_slow()

@@ -19,16 +19,6 @@ constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
 // Between two ticks of a worker without clients.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
-std::unique_ptr<Coalescing> make_coalescing(const SharedState& shared, net::EventLoop& loop,
-                                            copies::Counters& counters,
-                                            copies::WorkerCopies& copies, Upstreams& upstreams) {
-  std::vector<Nanos> windows = policy::coalescing_windows(shared.options);
-  if (windows.empty()) return nullptr;
-  return std::make_unique<Coalescing>(
-      shared.rules, std::move(windows), loop, counters,
-      std::make_unique<SharedWriteCarrier>(upstreams, copies, counters));
-}
-
 }  // namespace
 
 Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t index, net::Fd listener,
@@ -40,10 +30,10 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       reader_(shared.epochs.add_reader()),
       listener_(std::move(listener)),
       acceptor_(*this),
-      tls_handshakes_(loop_, *this, shared.options.tls_handshake_timeout),
+      tls_handshakes_(loop_, *this, shared.options().tls_handshake_timeout),
       copies_(shared, keeper, counters_, index),
-      counter_(shared.options.detection_enabled
-                   ? std::make_unique<AccessCounter>(shared.options, shared.rules,
+      counter_(shared.options().detection_enabled
+                   ? std::make_unique<AccessCounter>(shared.options(), shared.rules(),
                                                      shared.client_names, shared.seed)
                    : nullptr),
       reply_sizes_(counter_ ? counter_->reply_sizes() : nullptr),
@@ -51,10 +41,11 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(make_upstreams(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this),
                                 shared.seed + index)),
-      permissions_(shared.options.acl_staleness),
-      coalescing_(make_coalescing(shared, loop_, counters_, copies_, *upstreams_)),
+      permissions_(shared.options().acl_staleness),
+      coalescing_(shared, loop_, counters_,
+                  std::make_unique<SharedWriteCarrier>(*upstreams_, copies_, counters_)),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
-              key_refs_, asked_keys_, coalescing_.get()},
+              key_refs_, asked_keys_, &coalescing_},
              *upstreams_,
              commands_,
              big_replies_,
@@ -72,9 +63,11 @@ void Worker::begin() {
   // While the worker sleeps it holds no copy, so the keeper may free old ones (cache/epochs.h).
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
-  timers_.every(shared_.options.tick, [this] { tick(); });
+  tick_timer_ = timers_.every(shared_.options().tick, [this] { tick(); });
   if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
-    log(LogLevel::kError, "a worker cannot watch its listening socket, so it accepts no clients");
+    log(LogLevel::kError,
+        "a worker cannot watch its listening socket, so it accepts no clients: raise "
+        "fs.epoll.max_user_watches, and restart the proxy");
   // Opened early, so that the first client need not wait.
   upstreams_->shared(resp::Protocol::kResp2, Destination::any());
   reader_.quiescent();
@@ -87,6 +80,28 @@ void Worker::run() {
 }
 
 void Worker::stop() { loop_.stop(); }
+
+// ---- a change of the configuration
+
+void Worker::adopt_policy(std::function<void()> done) {
+  loop_.post([this, done = std::move(done)] {
+    follow_policy();
+    done();
+  });
+}
+
+void Worker::follow_policy() {
+  const copies::PolicySnapshot& policy = shared_.current();
+  if (counter_) {
+    counter_->reconfigure(policy.options, policy.rules);
+    parts_.reply_sizes = reply_sizes_ = counter_->reply_sizes();
+  }
+  copies_.adopt_policy();
+  permissions_.set_life(policy.options.acl_staleness);
+  tls_handshakes_.set_timeout(policy.options.tls_handshake_timeout);
+  timers_.change(tick_timer_, policy.options.tick);
+  for (const auto& [id, client] : clients_) client->session.policy_changed();
+}
 
 // ---- access counts
 
@@ -169,7 +184,7 @@ void Worker::accept_clients() {
       if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
       return;
     }
-    const auto limit = static_cast<std::uint64_t>(shared_.options.clients_max);
+    const auto limit = static_cast<std::uint64_t>(shared_.options().clients_max);
     if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
       refuse(accepted->socket, copies::Count::kClientsRefused, "max number of clients reached");
       continue;
@@ -213,7 +228,7 @@ void Worker::start(std::uint64_t id, std::unique_ptr<Client> client) {
 }
 
 void Worker::start_tls(net::Accepted accepted, const net::TlsContext& context) {
-  if (shared_.handshakes.fetch_add(1) >= shared_.options.tls_handshakes_max) {
+  if (shared_.handshakes.fetch_add(1) >= shared_.options().tls_handshakes_max) {
     shared_.handshakes.fetch_sub(1);
     shared_.clients.fetch_sub(1, std::memory_order_relaxed);
     counters_.add(copies::Count::kHandshakesFull);
@@ -232,7 +247,10 @@ void Worker::handshake_failed(const std::string& peer, const std::string& why) {
   shared_.handshakes.fetch_sub(1);
   shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   counters_.add(copies::Count::kHandshakesFailed);
-  log_limited(LogLevel::kWarning, why, "client " + peer + " was refused: " + why, loop_.now());
+  log_limited(
+      LogLevel::kWarning, why,
+      "client " + peer + " was refused: " + why + " (docs/guides/security.md says what to do)",
+      loop_.now());
 }
 
 // Redis uses the same words for too many clients.
@@ -319,7 +337,7 @@ void Worker::check_timeouts(TimePoint now) {
   for (const std::uint64_t id : std::exchange(slow_, {})) {
     const auto found = clients_.find(id);
     if (found == clients_.end() || !found->second->connection.is_blocked()) continue;
-    if (found->second->connection.is_stuck(now, shared_.options.slow_client_timeout)) {
+    if (found->second->connection.is_stuck(now, shared_.options().slow_client_timeout)) {
       counters_.add(copies::Count::kClientsCutOff);
       found->second->session.close();
     } else {

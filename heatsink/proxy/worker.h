@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,9 +63,13 @@ class Worker final : public Upstream::Host,
 
   // Lets clients move between workers. Called before begin(). `balancer` outlives the thread.
   void balance_by(ClientBalancer& balancer) { balancer_ = &balancer; }
-  void begin();                                                     // before loop() runs
-  void run();                                                       // begin(), until stop()
-  void stop();                                                      // any thread
+  void begin();  // before loop() runs
+  void run();    // begin(), until stop()
+  void stop();   // any thread
+  // Any thread: the worker follows NodeState::current(), and then calls `done`, in its own thread.
+  // From then on, and for each request that arrives later, what the configuration before allowed
+  // does not count.
+  void adopt_policy(std::function<void()> done);
   void serve(net::Stream client, const std::string& peer);          // an accepted connection
   const copies::Counters& counters() const { return counters_; }    // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
@@ -155,6 +160,7 @@ class Worker final : public Upstream::Host,
   void handshake_done(net::Stream stream, const std::string& peer) override;
   void handshake_failed(const std::string& peer, const std::string& why) override;
   void throttle_accept();
+  void follow_policy();
   void tick();
   void measure_memory();
   bool has_work() const;
@@ -189,11 +195,11 @@ class Worker final : public Upstream::Host,
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
   copies::PermissionCache permissions_;
-  std::unique_ptr<Coalescing> coalescing_;  // null: no rule gathers writes
+  Coalescing coalescing_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
-  const SessionParts parts_;
+  SessionParts parts_;  // a change of the configuration may add one
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_sessions_;
@@ -216,6 +222,7 @@ class Worker final : public Upstream::Host,
   bool shed_due_ = false;
   SignOfLife sign_of_life_;
   copies::PacedTimers timers_;
+  std::size_t tick_timer_ = 0;
   bool quiet_ = true;  // the last summary was empty
 };
 

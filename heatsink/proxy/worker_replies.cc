@@ -26,11 +26,11 @@ void Worker::answered(const Pending& pending, const Upstream::Answer& answer) {
   if (answer.ok && pending.read_only && reply_sizes_ != nullptr && pending.keys.size() > 0)
     share_reply(pending, answer.bytes);
   if (pending.kind == PendingKind::kCoalesced)
-    coalescing_->answered(pending.number, answer.captured, answer.read_at);
+    coalescing_.answered(pending.number, answer.captured, answer.read_at);
 }
 
 void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
-  coalescing_->lost(number, reason);
+  coalescing_.lost(number, reason);
 }
 
 // Records the whole reply under the first key; for MGET also each key's part, as the size of its
@@ -60,11 +60,13 @@ void Worker::shed() {
     if (largest == clients_.end()) return;
     Session& session = largest->second->session;
     if (session.held_bytes() <= MemoryBudget::kStepBytes) return;
-    log_limited(LogLevel::kWarning, "shed",
-                "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +
-                    ") is used up: closing the largest client, with " +
-                    format_bytes(Bytes{session.held_bytes()}) + " of requests and replies",
-                loop_.now());
+    log_limited(
+        LogLevel::kWarning, "shed",
+        "proxy.maximum-memory (" + format_bytes(Bytes{shared_.memory.max_bytes()}) +
+            ") is used up: closing the largest client, with " +
+            format_bytes(Bytes{session.held_bytes()}) +
+            " of requests and replies; raise it, or find out why that client reads so slowly",
+        loop_.now());
     counters_.add(copies::Count::kClientsShed);
     session.close();
   }

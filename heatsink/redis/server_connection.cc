@@ -68,7 +68,11 @@ void ServerConnection::lost(const Error& why) {
   connected_ = false;
   protocol_.disconnected(why.message);
   if (problem_ != why.message)
-    log_limited(LogLevel::kWarning, use_, "no " + use_ + ": " + why.message, loop_.now());
+    log_limited(LogLevel::kWarning, use_,
+                "no " + use_ + ": " + why.message +
+                    "; it connects again by itself: if this line comes back, look at the server, "
+                    "the network and the login",
+                loop_.now());
   was_lost_ = true;
   problem_ = why.message;
   problem_code_ = why.code;

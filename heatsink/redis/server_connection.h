@@ -37,6 +37,9 @@ class ServerConnection final : public net::FdHandler {
   ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;
 
+  // The times from the next attempt on.
+  void set_options(const ServerConnectionOptions& options) { options_ = options; }
+
   void connect();
   void retry();                     // connects now, if it waits for its next attempt
   void renew(TimePoint if_before);  // replaces a connection that was made before that
@@ -60,7 +63,7 @@ class ServerConnection final : public net::FdHandler {
   net::EventLoop& loop_;
   UpstreamAddress& address_;
   ConnectionProtocol& protocol_;
-  const ServerConnectionOptions options_;
+  ServerConnectionOptions options_;
   const std::string use_;
   std::mt19937_64 random_;
   net::Stream socket_;

@@ -20,6 +20,8 @@ class TrackedNames {
  public:
   explicit TrackedNames(std::size_t max) : max_(max) {}
 
+  void set_max(std::size_t max) { max_ = max; }  // of names from now on
+
   // Call it before the name is read. False: `max` other names are tracked, so it must not be read.
   bool admit(std::string_view name);
   void forget(std::string_view name);  // the server has pushed a change of the name
@@ -27,7 +29,7 @@ class TrackedNames {
   std::size_t size() const { return hashes_.size(); }
 
  private:
-  const std::size_t max_;
+  std::size_t max_;
   std::unordered_set<std::uint64_t> hashes_;
 };
 

@@ -2,11 +2,11 @@
 #include "heatsink/redis/tracker.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <utility>
 
 #include "heatsink/base/units.h"
-#include "heatsink/redis/own_slots.h"
 #include "heatsink/redis/refusal.h"
 
 namespace heatsink::redis {
@@ -26,6 +26,12 @@ Error protocol_error(std::string_view what) {
 
 Tracker::Tracker(TrackerOptions options, TrackerEvents& events)
     : options_(std::move(options)), events_(events), names_(options_.names_max) {}
+
+void Tracker::set_options(TrackerOptions options) {
+  assert(options.tracking == options_.tracking);
+  options_ = std::move(options);
+  names_.set_max(options_.names_max);
+}
 
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
@@ -299,56 +305,6 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
   }
 }
 
-Status Tracker::on_handshake(Kind kind, const Value& reply) {
-  if (kind == Kind::kPing) {
-    // A server that loads its data or runs a slow script answers PING with an error, too.
-    facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
-    events_.on_facts(facts_);
-  } else if (kind == Kind::kHello) {
-    if (reply.is_error()) return refusal_error("HELLO 3 (RESP3) failed", reply);
-    const Value* version = reply.find("version");
-    if (version != nullptr) facts_.version = version->text;
-    return on_role(reply);
-  } else if (kind == Kind::kCommand) {
-    Result<resp::CommandTable> table = resp::CommandTable::from_reply(reply);
-    if (table.ok())
-      facts_.commands = std::make_shared<const resp::CommandTable>(std::move(table).value());
-    facts_.cluster = cluster_;
-    events_.on_facts(facts_);
-  } else if (reply.is_error()) {
-    return refusal_error("CLIENT TRACKING failed", reply);
-  }
-  return Unit{};
-}
-
-// A replica may lag without limit and still answers the heartbeat. A demoted master is a replica.
-Status Tracker::on_role(const Value& hello) {
-  if (hello.type != Value::Type::kMap) return refusal_error("the heartbeat (HELLO) failed", hello);
-  const Value* role = hello.find("role");
-  if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
-    return Error{ErrorCode::kUnsupported,
-                 "the server is a replica, and a replica's data may be stale: use the master"};
-  }
-  const Value* mode = hello.find("mode");
-  // Not kUnsupported: no command of any client works here, so the server counts as unreachable.
-  if (mode != nullptr && mode->text == "sentinel") {
-    return Error{ErrorCode::kUnavailable,
-                 "this is a Sentinel: it holds no keys; use the address of its master"};
-  }
-  cluster_ = mode != nullptr && mode->text == "cluster";
-  return Unit{};
-}
-
-// A slot that moves to another node takes its keys with it, and there is no push for tracked keys
-// that do not exist.
-Status Tracker::on_slots(const Value& reply) {
-  if (!reply.is_text()) return refusal_error("CLUSTER NODES failed", reply);
-  std::string slots = own_slots(reply.text);
-  if (slots_.has_value() && *slots_ != slots) flush();
-  slots_ = std::move(slots);
-  return Unit{};
-}
-
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
   if (reply.type != Value::Type::kInteger)
@@ -384,26 +340,6 @@ void Tracker::on_read(const Value* reply) {
   if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
   fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
   finish_fill();
-}
-
-void Tracker::on_eviction(const Value& reply) {
-  const auto field = [&reply](std::string_view name) {
-    const std::size_t at = reply.text.find("\r\n" + std::string(name) + ":");
-    if (at == std::string::npos) return std::string();
-    const std::size_t begin = at + 2 + name.size() + 1;
-    return reply.text.substr(begin, reply.text.find('\r', begin) - begin);
-  };
-  const std::string policy = field("maxmemory_policy");
-  const bool by_use = policy.ends_with("lru") || policy.ends_with("lfu");
-  evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
-}
-
-// An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.
-void Tracker::on_rights(const Value& reply) {
-  std::string rights(reply.is_error() ? std::string_view() : input_.view());
-  const bool changed = rights_.has_value() && *rights_ != rights;
-  rights_ = std::move(rights);
-  if (changed) events_.on_rights_changed();
 }
 
 void Tracker::finish_fill() {

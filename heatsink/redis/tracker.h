@@ -86,6 +86,10 @@ class Tracker final : public ConnectionProtocol {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
 
+  // Other times and bounds from now on; the credentials and the name from the next connection on.
+  // `tracking` must stay.
+  void set_options(TrackerOptions options);
+
   void connected(TimePoint now) override;
   Status received(std::string_view bytes, TimePoint now) override;
   void disconnected(const std::string& reason) override;
@@ -173,7 +177,7 @@ class Tracker final : public ConnectionProtocol {
   void fail_outstanding();
   void fail_fills();
 
-  const TrackerOptions options_;
+  TrackerOptions options_;
   TrackerEvents& events_;
   State state_ = State::kDisconnected;
   ServerFacts facts_;

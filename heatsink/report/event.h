@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines an event for people: a key became hot or cold, was limited, or was served stale.
+// Defines an event for people: a key became hot or cold, was limited or served stale, or the
+// configuration changed.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ namespace heatsink::report {
 //   nothing_hot  the last hot key has gone: number, at, reason
 //   stale_read   a copy was served although it was stale: these, and the key's name and database
 //   limit        the key has got an automatic limit, or lost it: the same
+//   config       the configuration was changed, or a change was refused: number, at, reason
 //   outage       the server cannot be reached and copies may be served past their proof, or that is
 //                over: number, at, reason
 struct Event {
@@ -24,6 +26,7 @@ struct Event {
   bool nothing_hot = false;
   bool stale_read = false;
   bool outage = false;
+  enum class Config : std::uint8_t { kNone, kChanged, kRefused } config = Config::kNone;
   Limit limit = Limit::kNone;
   std::string key;  // at most kKeyBytesMax bytes of the name
   bool key_truncated = false;

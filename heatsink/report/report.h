@@ -5,6 +5,7 @@
 // yourself: hotkeys_json.h, events_json.h, key_json.h and warm_json.h.
 #pragma once
 
+#include "heatsink/report/config_order.h"     // IWYU pragma: export
 #include "heatsink/report/copies_report.h"    // IWYU pragma: export
 #include "heatsink/report/event.h"            // IWYU pragma: export
 #include "heatsink/report/inspection.h"       // IWYU pragma: export

@@ -16,6 +16,7 @@ TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
+SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
 SERVER = "heatsink/client/core_server.cc"
@@ -76,7 +77,7 @@ READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key
 WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
                  f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != proof.generation()")
-OWN_SLOTS = off(TRACKER, "slots_.has_value() && *slots_ != slots")
+OWN_SLOTS = off(SERVER_FACTS, "slots_.has_value() && *slots_ != slots")
 PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
                 'send(Kind::kHeartbeat, {"PING"}, now);'),
         instead(TRACKER, 'send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);',
@@ -171,9 +172,9 @@ MUTANTS = [
            "no run has two servers behind one address",
            ("fail-over, the old server keeps the trackers",)),
     Mutant("no copy is older than expire-after-write",
-           [Patch(FILLER, "Nanos life = shared_.options.expire_after_write;",
+           [Patch(FILLER, "Nanos life = shared_.options().expire_after_write;",
                   f"Nanos life = {ACTIVE} ? Nanos(std::chrono::hours(1)) "
-                  ": shared_.options.expire_after_write;")],
+                  ": shared_.options().expire_after_write;")],
            ("short lives",), "no run has a server whose clock jumps",
            ("a jumping server clock",)),
     Mutant("library: tracked before it is loaded",

@@ -269,6 +269,29 @@ class Clients(TlsTest):
         self.assertLess(end_of(self.authority.cert), end_of(renewed))
         self.assertEqual(ends("clients"), end_of(self.authority.cert))
 
+    def test_other_certificates_are_taken_while_it_runs(self):
+        _, upstream = self.plain_server()
+        door = self.open(upstream, **{"proxy.tls-handshake-timeout": "9s"})
+        plain = self.keep(tcp(door.port))
+        self.assertEqual(plain.ask("PING"), b"+PONG\r\n")
+        config = f"{self.folder}/heatsink.yaml"
+
+        def apply(cert, key):
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(f"proxy: {{tls-cert: {cert}, tls-key: {key}}}\n")
+            command = [HEATSINK, "config", "apply", config, "--admin", door.admin]
+            return subprocess.run(command, capture_output=True, text=True, check=False)
+
+        _, other_key = self.authority.sign("other")
+        refused = apply(self.cert, other_key)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("it does not belong to the certificate", refused.stderr)
+        self.assertEqual(self.keep(tcp(door.port)).ask("PING"), b"+PONG\r\n")
+        applied = apply(self.cert, self.key)
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        self.assertEqual(self.secure_client(door.port).ask("PING"), b"+PONG\r\n")
+        self.assertEqual(plain.ask("PING"), b"+PONG\r\n", "it was there before")
+
     def test_files_that_are_no_good_start_nothing(self):
         _, upstream = self.plain_server()
         locked = f"{self.folder}/locked.key"

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array<FaultKind, 26> kKinds = {
+constexpr std::array<FaultKind, 27> kKinds = {
     {{"stop the server", &Faults::stop_server},
      {"stop a thread", &Faults::stop_loop},
      {"stop a keeper", &Faults::stop_keeper},
@@ -25,6 +25,7 @@ constexpr std::array<FaultKind, 26> kKinds = {
      {"lose pushes", &Faults::lose},
      {"garble", &Faults::garble},
      {"answer twice", &Faults::answer_twice},
+     {"reconfigure a proxy", &Faults::reconfigure},
      {"restart the server empty", &Faults::restart_empty},
      {"restart the server with older data", &Faults::restart_older},
      {"fail over", &Faults::fail_over},

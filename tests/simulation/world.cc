@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "heatsink/copies/copy_keeper.h"
+#include "heatsink/proxy/reconfiguration.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
 #include "tests/consistency/player_session.h"
+#include "tests/simulation/other_configuration.h"
 
 namespace heatsink::simulation {
 namespace {
@@ -88,6 +90,7 @@ struct World::ProxyProcess {
   copies::CopyKeeper keeper;
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<std::unique_ptr<proxy::Worker>> workers;
+  bool is_changing = false;  // a change of its configuration is under way
 };
 
 struct World::Clients {
@@ -146,6 +149,7 @@ World::World(WorldOptions options)
   schedule_fault(faults.garble, &World::garble);
   schedule_fault(faults.answer_twice, &World::answer_twice);
   schedule_fault(faults.move_clients, &World::move_clients);
+  schedule_fault(faults.reconfigure, &World::reconfigure);
   schedule_fault(faults.restart_empty, &World::restart_empty);
   schedule_fault(faults.restart_older, &World::restart_older);
   schedule_fault(faults.fail_over, &World::fail_over);
@@ -286,6 +290,20 @@ void World::move_clients() {
   const std::size_t count =
       scheduler_.chance(0.3) ? proxy::Worker::kAllClients : 1 + scheduler_.below(4);
   proxy->workers[from]->give_clients(count, *proxy->workers[to]);
+}
+
+// As Proxy::apply() does it.
+void World::reconfigure() {
+  ProxyProcess* const proxy = any_proxy();
+  if (proxy == nullptr || std::exchange(proxy->is_changing, true)) return;
+  const auto before = proxy->shared.held();
+  const policy::ProxyOptions options = other_configuration(options_.proxy, scheduler_);
+  const auto next = std::make_shared<const copies::PolicySnapshot>(
+      options, before->credentials, proxy->shared.shown, before.get());
+  proxy->shared.follow(options);
+  std::vector<proxy::Worker*> workers;
+  for (const auto& worker : proxy->workers) workers.push_back(worker.get());
+  proxy::reconfigure(proxy->keeper, workers, next, [proxy] { proxy->is_changing = false; });
 }
 
 consistency::History World::history() const {

@@ -35,6 +35,7 @@ struct Faults {
   double garble = 0;          // the server breaks the protocol on the trackers' connections
   double answer_twice = 0;    // the server answers what has not been asked
   double move_clients = 0;    // from one worker of a proxy to another, a few or all
+  double reconfigure = 0;     // a proxy gets other rules, levels and budgets
   // The server loses writes that it has acknowledged; each counts as a write of what came back.
   double restart_empty = 0;
   double restart_older = 0;      // with its last dump
@@ -135,6 +136,7 @@ class World {
   void garble() { servers_->garble(); }
   void answer_twice() { servers_->answer_twice(); }
   void move_clients();
+  void reconfigure();
   void hold_for_a_while(bool loses);
   Nanos stop_time();
   Nanos jump_time();

@@ -88,7 +88,10 @@ class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
 
   void finish() {
     auto& response = parser_.get();
-    if (response.result() == http::status::ok) return done_(std::move(response.body()));
+    // An answer in JSON says itself what came of it.
+    const bool is_json =
+        tells_reasons_ && response[http::field::content_type].starts_with("application/json");
+    if (response.result() == http::status::ok || is_json) return done_(std::move(response.body()));
     if (response.result() == http::status::unauthorized)
       return done_(
           Error{ErrorCode::kPermission,

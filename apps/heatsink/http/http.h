@@ -26,7 +26,8 @@ struct HttpQuestion {
   std::string json;  // the body of a POST
 };
 
-// The same; for another status, the error's message includes the server's reason.
+// The same; for another status, the body if it is JSON, or else the error's message includes the
+// server's reason.
 void http_ask(boost::asio::io_context& io, const net::HostPort& from, const HttpQuestion& question,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done);

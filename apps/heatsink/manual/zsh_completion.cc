@@ -24,8 +24,8 @@ std::string array_of(const std::vector<std::string>& words) {
 
 std::string action_of(const FlagFacts& flag) {
   if (flag.takes_file()) return "_files";
-  if (flag.value == kOptionValue) return "_heatsink_assignment";
-  if (flag.value == kRuleValue) return "_heatsink_rule";
+  if (flag.value == kOptionValue) return "_heatsink_value_assignment";
+  if (flag.value == kRuleValue) return "_heatsink_value_rule";
   if (flag.choices.empty()) return " ";
   std::string words;
   for (const std::string& choice : flag.choices) words += (words.empty() ? "" : " ") + choice;
@@ -63,7 +63,7 @@ void append_function(std::string& out, const std::string& name, const CommandFac
 }
 
 constexpr const char* kValues = R"(
-_heatsink_assignment() {
+_heatsink_value_assignment() {
   if compset -P '*='; then
     local name=${${IPREFIX%=}##*=}
     local -a found=(${(M)_heatsink_values:#$name=*})
@@ -73,7 +73,7 @@ _heatsink_assignment() {
   fi
 }
 
-_heatsink_rule() {
+_heatsink_value_rule() {
   if ! compset -P '*,'; then
     compadd -S '' -- match=
   elif compset -P '*='; then

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's part of a change of the configuration: publishes it, and makes what it keeps follow
+// it, without dropping a copy that need not go.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heatsink/copies/copy_keeper.h"
+#include "heatsink/copies/keeper_options.h"
+
+namespace heatsink::copies {
+
+void CopyKeeper::adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done) {
+  loop_.post([this, next = std::move(next), done = std::move(done)] {
+    wake();
+    const std::shared_ptr<const PolicySnapshot> before = shared_.held();
+    const TimePoint now = loop_.clock();
+    // Tokens that a worker takes from the old limits after this moment count there only: at most
+    // those of its turn.
+    if (next->limits && before->limits) next->limits->take_over(*before->limits, now);
+    shared_.publish(next);
+    adopt_detection(*before);
+    adopt_automatic_limits(*before, now);
+    adopt_copies(*before, now);
+    adopt_connections(*before);
+    adopt_timers(next->options);
+    done();
+  });
+}
+
+void CopyKeeper::add_config_event(report::Event::Config config, std::string reason) {
+  loop_.post([this, config, reason = std::move(reason)]() mutable {
+    events_.add_config(config, std::move(reason), loop_.now());
+  });
+}
+
+// Summaries of measures that stay are kept: workers replace them at their next tick.
+void CopyKeeper::adopt_detection(const PolicySnapshot& before) {
+  const PolicySnapshot& next = shared_.current();
+  const auto known = before.rules.measures();
+  const auto workers = static_cast<std::size_t>(next.options.workers);
+  std::vector<std::vector<detect::Summary>> summaries;
+  for (const detect::Measure& measure : next.rules.measures()) {
+    const auto same = std::find(known.begin(), known.end(), measure);
+    if (same == known.end()) {
+      summaries.emplace_back(workers);
+    } else {
+      summaries.push_back(std::move(summaries_[static_cast<std::size_t>(same - known.begin())]));
+    }
+  }
+  summaries_ = std::move(summaries);
+  merged_.clear();
+  for (const std::vector<detect::Summary>& each : summaries_)
+    merged_.push_back(detect::merge(each, kMergedKeys));
+  selector_.reconfigure(policy::selector_options(next.options, next.rules));
+  events_.set_quiet(policy::quiet_sentence(next.options));
+}
+
+void CopyKeeper::adopt_automatic_limits(const PolicySnapshot& before, TimePoint now) {
+  const double qps = shared_.options().automatic_qps;
+  automatic_.set_qps(qps);
+  if (qps > 0) return;
+  for (const policy::AutomaticLimits::Change& change : automatic_.end_all()) {
+    events_.add_limit(false, shared_.shown.show(change.key), change.db,
+                      "limits.automatic-qps is off (it was " +
+                          std::to_string(std::llround(before.options.automatic_qps)) + ")",
+                      now);
+  }
+}
+
+// What a key's copies may do from now on; nothing: it may have none.
+std::optional<cache::ConsistencyPolicy> CopyKeeper::consistency_now(
+    const cache::Entry& entry) const {
+  const PolicySnapshot& policy = shared_.current();
+  const std::size_t rule = policy.rule_of(entry.key());
+  const bool is_allowed =
+      policy.options.cache_enabled && policy.consistency[rule].level != cache::Level::kOff &&
+      (policy.copies_for[rule] == policy::CopiesFor::kWhatPays ||
+       (policy.copies_for[rule] == policy::CopiesFor::kHotKeys && entry.stays()) || entry.pinned());
+  if (!is_allowed) return std::nullopt;
+  return policy.consistency[rule];
+}
+
+void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
+  const policy::ProxyOptions& options = shared_.options();
+  // First, so that no pinned key leaves the table behind the warmer's back.
+  warmer_.end_forbidden();
+  if (options.warming != before.options.warming) {
+    plans_.end_all(warmer_, searches_);
+    plans_ = WarmPlans(options.warming);
+    // At once: keys that the new list has, too, keep their copies.
+    plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);
+  }
+  shared_.table.set_policies([this](const cache::Entry& entry) { return consistency_now(entry); });
+  shared_.table.set_limits(table_limits(options));
+  if (options.expire_after_write < before.options.expire_after_write)
+    shared_.table.drop_longer_lived(options.expire_after_write);
+  if (options.acl_staleness < before.options.acl_staleness && !tracker_.rights_known())
+    shared_.table.drop_longer_lived(options.acl_staleness);
+  apply_warming_changes(now);
+  const bool has_other_size = options.maximum_size != before.options.maximum_size ||
+                              options.expire_after_write != before.options.expire_after_write;
+  if (shared_.admission && (!chooser_ || has_other_size))
+    chooser_.emplace(chooser_options(options), *shared_.admission, shared_.table);
+}
+
+void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
+  tracker_.set_options(tracker_options(shared_));
+  reader_.set_options(reader_options(shared_));
+  tracker_connection_.set_options(shared_.connection_options());
+  reader_connection_.set_options(shared_.connection_options());
+  // Another password may be the one that the server accepts.
+  const redis::Credentials& credentials = shared_.credentials();
+  if (credentials.password != before.credentials.password) tracker_connection_.retry();
+  begin_audits();
+}
+
+void CopyKeeper::adopt_timers(const policy::ProxyOptions& options) {
+  timers_.change(periods_.heartbeat, options.heartbeat_interval / 2);
+  timers_.change(periods_.filler, options.acl_staleness / 4);
+  timers_.change(periods_.access, options.acl_staleness / 2);
+  timers_.change(periods_.refresh, options.refresh_interval);
+  if (options.detection_enabled) timers_.change(periods_.hot_keys, options.tick);
+}
+
+// The connection stays when audits end: it costs a command in ten seconds.
+void CopyKeeper::begin_audits() {
+  if (audits_begun_ || !audits(shared_.options())) return;
+  audits_begun_ = true;
+  loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
+  reader_connection_.connect();
+}
+
+}  // namespace heatsink::copies

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/keeper_options.h"
+
+namespace heatsink::copies {
+namespace {
+
+constexpr Nanos kReaderRest = std::chrono::seconds(10);
+
+}  // namespace
+
+redis::TrackerOptions tracker_options(const NodeState& shared) {
+  const PolicySnapshot& policy = shared.current();
+  const policy::ProxyOptions& options = policy.options;
+  redis::TrackerOptions tracker;
+  tracker.credentials = policy.credentials;
+  tracker.heartbeat_key = options.heartbeat_key;
+  tracker.heartbeat_interval = options.heartbeat_interval;
+  tracker.max_staleness = policy::longest_staleness(policy.consistency);
+  tracker.fill_timeout = options.max_staleness;
+  tracker.response_timeout = options.response_timeout;
+  tracker.value_bytes_max = options.maximum_value_bytes.count;
+  tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
+  // Twice per acl-staleness, so that a change is noticed in time.
+  tracker.rights_interval = options.acl_staleness / 2;
+  return tracker;
+}
+
+redis::TrackerOptions reader_options(const NodeState& shared) {
+  redis::TrackerOptions reader = tracker_options(shared);
+  reader.name = "heatsink-auditor";
+  reader.tracking = false;
+  reader.rights_interval = Nanos(0);
+  reader.heartbeat_interval = kReaderHeartbeat;
+  reader.rest_interval = kReaderRest;
+  // No client waits for an audit, so it may take as long as a reply may.
+  reader.max_staleness = reader.fill_timeout = reader.response_timeout;
+  return reader;
+}
+
+CopyChooser::Options chooser_options(const policy::ProxyOptions& options) {
+  return {.copies_max = static_cast<std::size_t>(options.maximum_size),
+          .life = options.expire_after_write,
+          .workers = options.workers};
+}
+
+bool audits(const policy::ProxyOptions& options) {
+  return options.cache_enabled && options.audit_rate.part > 0;
+}
+
+}  // namespace heatsink::copies

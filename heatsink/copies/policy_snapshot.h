@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that follows from one configuration, as an immutable value that all threads read.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/cache/cache.h"
+#include "heatsink/detect/detect.h"
+#include "heatsink/policy/key_display.h"
+#include "heatsink/policy/levels.h"
+#include "heatsink/policy/limits.h"
+#include "heatsink/policy/options.h"
+#include "heatsink/policy/rules.h"
+#include "heatsink/redis/credentials.h"
+
+namespace heatsink::copies {
+
+// A change of the configuration makes a new one and leaves the old one as it is. So a thread that
+// looks at one of them sees rules, levels and limits that belong together. Only the counts inside
+// the limits change; they are thread-safe.
+struct PolicySnapshot {
+  // `before`: the one that it replaces; null: the first. REQUIRES options without rule_faults().
+  PolicySnapshot(const policy::ProxyOptions& options_in, redis::Credentials credentials_in,
+                 const policy::KeyDisplay& shown, const PolicySnapshot* before = nullptr)
+      : generation(before != nullptr ? before->generation + 1 : 1),
+        options(options_in),
+        credentials(std::move(credentials_in)),
+        rules(
+            policy::rule_set(options, [&shown](std::string_view name) { return shown.show(name); })
+                .value()),
+        consistency(policy::consistency_of_rules(options)),
+        copies_for(policy::copies_of_rules(options)),
+        refreshes(policy::refreshes_of_rules(options)),
+        coalescing_windows(policy::coalescing_windows(options)),
+        limits(policy::Limits::make(options, rules,
+                                    before != nullptr ? before->limits.get() : nullptr)) {}
+
+  const std::uint64_t generation;  // counts up from 1, the configuration at the start
+  const policy::ProxyOptions options;
+  const redis::Credentials credentials;  // of the proxy's own user at the server
+  const detect::RuleSet rules;
+  const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
+  const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
+  const std::vector<bool> refreshes;                        // by index of the rule
+  const std::vector<Nanos> coalescing_windows;   // by index of the rule; empty: no rule gathers
+  const std::shared_ptr<policy::Limits> limits;  // null: no limits
+
+  // The index of a key's rule. For a truncated name (`is_whole` false) see RuleSet::of().
+  std::size_t rule_of(std::string_view key, bool is_whole = true) const {
+    return rules.index_of(rules.of(key, is_whole));
+  }
+  // Some keys get copies as soon as these pay.
+  bool has_paying_copies() const {
+    return std::find(copies_for.begin(), copies_for.end(), policy::CopiesFor::kWhatPays) !=
+           copies_for.end();
+  }
+};
+
+}  // namespace heatsink::copies

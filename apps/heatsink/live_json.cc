@@ -166,12 +166,15 @@ Result<std::vector<std::string>> rule_lines(std::string_view text) {
   const Result<json::object> answer = parsed(text);
   if (!answer.ok()) return answer.error();
   std::vector<std::string> lines;
-  for (const auto& [list, mark] : {std::pair("rules", ""), std::pair("removed_rules", "removed: ")})
+  const auto add = [&](const char* list, const std::string& mark) {
     for_each_in(*answer, list, [&](const json::value& each) {
       if (!each.is_object()) return;
       const json::object& rule = each.get_object();
       lines.push_back(mark + text_in(rule, "rule") + "  (" + text_in(rule, "origin") + ")");
     });
+  };
+  add("rules", "");
+  add("removed_rules", "removed: ");
   return lines;
 }
 

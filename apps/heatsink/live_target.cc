@@ -62,7 +62,7 @@ LiveTarget live_target(proxy::Proxy& proxy, const std::unique_ptr<httpd::HttpSer
   target.reload_files = [&proxy, &admin](const policy::ProxyOptions& now) -> Status {
     Result<std::string> token = token_of(now);
     if (!token.ok()) return token.error();
-    if (const Status read = proxy.reload_tls(); !read.ok()) return read;
+    if (Status read = proxy.reload_tls(); !read.ok()) return read;
     if (admin != nullptr) admin->set_token(std::move(token).value());
     return Unit{};
   };

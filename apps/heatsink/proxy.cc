@@ -55,8 +55,7 @@ sigset_t block_signals() {
 }
 
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
-                                                       proxy::Proxy& proxy,
-                                                       LiveConfiguration& live,
+                                                       proxy::Proxy& proxy, LiveConfiguration& live,
                                                        const doctor::Watch* watch) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);

@@ -77,12 +77,13 @@ struct NodeState {
   }
   // The keeper: `next` is current from now on. Frees the one before when no worker can look at it.
   void publish(std::shared_ptr<const PolicySnapshot> next) {
+    const PolicySnapshot* const now = next.get();
     std::shared_ptr<const PolicySnapshot> before;
     {
       const std::lock_guard lock(policy_mutex_);
-      before = std::exchange(policy_, next);
+      before = std::exchange(policy_, std::move(next));
     }
-    current_.store(next.get());
+    current_.store(now);
     provide_admission();
     epochs.retire([before = std::move(before)]() mutable { before.reset(); });
   }

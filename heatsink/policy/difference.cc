@@ -96,6 +96,7 @@ ByMatch by_match(const std::deque<RuleOptions>& rules) {
 
 std::vector<std::string> matches(const std::deque<RuleOptions>& rules) {
   std::vector<std::string> out;
+  out.reserve(rules.size());
   for (const RuleOptions& rule : rules) out.push_back(rule.match);
   return out;
 }

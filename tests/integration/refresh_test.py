@@ -7,11 +7,10 @@ import signal
 import time
 import unittest
 
-from harness import EAGER, PATIENCE_S, SLOW, until, until_seen
+from harness import PATIENCE_S, QUIET, SLOW, until, until_seen
 from stage import ProxyTest
 
 CLIENTS = 1000
-QUIET = EAGER | {"audit.sample-rate": "0%"}  # what the server sees is only what this is about
 # A machine that stands still for a moment ends copies and proofs: then once more.
 LONG_S = 4 * PATIENCE_S
 V, NIL = b"$1\r\nv\r\n", b"$-1\r\n"

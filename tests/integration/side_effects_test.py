@@ -16,6 +16,7 @@ EAGER = {
     # What the server sees is only what these tests are about.
     "cache.expire-after-write": "1h",
     "audit.sample-rate": "0%",
+    "doctor.enabled": "no",
 }
 # A machine that stands still for a second ends proofs and residences: then once more.
 LONG_S = 4 * PATIENCE_S

@@ -96,6 +96,33 @@ std::vector<Scenario> usual() {
       {.name = "reads behind EXEC",
        .sessions = {"via=1,count=6,multi=7000,keys=3,think-us=1000",
                     "via=1,count=4,set=500,depth=2,keys=3,think-us=500"}},
+      {.name = "slow threads",
+       .sessions = through(1),
+       .conditions = {.push_delay = Millis(1), .sleeps = 0.05}},
+      {.name = "faults at random",
+       .sessions = through(1) + through(2) + kPast + kSparse,
+       .proxies = 2,
+       .bound = kBound,
+       .conditions = {.sleeps = 0.01},
+       .faults = {.stop_server = 0.3,
+                  .stop_loop = 0.3,
+                  .stop_keeper = 0.3,
+                  .stop_proxy = 0.3,
+                  .restart_proxy = 0.1,
+                  .restart_server = 0.1,
+                  .cut = 0.2,
+                  .cut_trackers = 0.2,
+                  .forget = 1,
+                  .flush = 0.3,
+                  .hold = 0.3,
+                  .lose = 0.3,
+                  .garble = 0.2}},
+  };
+}
+
+// Of what changes in a proxy while it serves.
+std::vector<Scenario> of_changes() {
+  return {
       {.name = "clients move", .sessions = through(1), .faults = {.move_clients = 100}},
       {.name = "clients move, faults",
        .sessions = through(1) + kPast,
@@ -121,27 +148,6 @@ std::vector<Scenario> usual() {
                   .forget = 1,
                   .move_clients = 20,
                   .reconfigure = 50}},
-      {.name = "slow threads",
-       .sessions = through(1),
-       .conditions = {.push_delay = Millis(1), .sleeps = 0.05}},
-      {.name = "faults at random",
-       .sessions = through(1) + through(2) + kPast + kSparse,
-       .proxies = 2,
-       .bound = kBound,
-       .conditions = {.sleeps = 0.01},
-       .faults = {.stop_server = 0.3,
-                  .stop_loop = 0.3,
-                  .stop_keeper = 0.3,
-                  .stop_proxy = 0.3,
-                  .restart_proxy = 0.1,
-                  .restart_server = 0.1,
-                  .cut = 0.2,
-                  .cut_trackers = 0.2,
-                  .forget = 1,
-                  .flush = 0.3,
-                  .hold = 0.3,
-                  .lose = 0.3,
-                  .garble = 0.2}},
   };
 }
 
@@ -324,7 +330,8 @@ std::vector<Scenario> of_servers() {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> out;
-    for (const auto& part : {usual(), of_pushes(), of_levels(), of_copies_that_pay(), of_servers()})
+    for (const auto& part :
+         {usual(), of_changes(), of_pushes(), of_levels(), of_copies_that_pay(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
     for (const auto& part : {library_scenarios(), server_scenarios()})
       out.insert(out.end(), part.begin(), part.end());

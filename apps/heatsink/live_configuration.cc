@@ -51,13 +51,17 @@ Result<policy::RuleOptions> parse_rule(const std::string& text) {
 
 }  // namespace
 
-LiveConfiguration::LiveConfiguration(ProxyFlags flags, ConfigText file,
+LiveConfiguration::LiveConfiguration(ProxyFlags flags, ConfigText file, LiveRules live,
                                      const BuiltConfiguration& started, LiveTarget target)
-    : flags_(std::move(flags)), target_(std::move(target)), file_(std::move(file)) {
+    : flags_(std::move(flags)),
+      target_(std::move(target)),
+      file_(std::move(file)),
+      live_(std::move(live)) {
   set_applied(1);
   now_.file = file_.name;
   now_.options = started.options;
   now_.rules = started.rules;
+  now_.left_out = started.left_out;
 }
 
 void LiveConfiguration::set_applied(std::uint64_t generation) {
@@ -80,6 +84,11 @@ MetricSamples LiveConfiguration::samples() const {
 LiveConfiguration::Effective LiveConfiguration::effective() const {
   const std::lock_guard lock(mutex_);
   return now_;
+}
+
+LiveRules LiveConfiguration::live_rules() const {
+  const std::lock_guard lock(mutex_);
+  return live_;
 }
 
 ConfigAnswer LiveConfiguration::reload() {

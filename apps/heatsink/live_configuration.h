@@ -52,9 +52,9 @@ class LiveConfiguration {
  public:
   static constexpr std::size_t kEventsPerChange = 50;  // the others are one more event
 
-  // `started`: what runs, built from the same flags and file, without faults.
-  LiveConfiguration(ProxyFlags flags, ConfigText file, const BuiltConfiguration& started,
-                    LiveTarget target);
+  // `started`: what runs, built from the same flags, file and `live`, without faults.
+  LiveConfiguration(ProxyFlags flags, ConfigText file, LiveRules live,
+                    const BuiltConfiguration& started, LiveTarget target);
 
   // Reads the file of --config again, and the certificates. Without a regular file, or if nothing
   // in it has changed, only the certificates.
@@ -72,6 +72,7 @@ class LiveConfiguration {
     std::vector<policy::OptionChange> needs_restart;  // differences that wait for the next start
   };
   Effective effective() const;
+  LiveRules live_rules() const;
   const policy::ShownName& shown() const { return target_.shown; }
 
   MetricSamples samples() const;

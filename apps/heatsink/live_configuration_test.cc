@@ -48,7 +48,7 @@ class LiveConfigurationTest : public testing::Test {
       events_.push_back(std::move(reason));
     };
     target.now = [] { return WallTime(std::chrono::seconds(1'795'262'402)); };
-    live_ = std::make_unique<LiveConfiguration>(flags, *file, built, target);
+    live_ = std::make_unique<LiveConfiguration>(flags, *file, LiveRules(), built, target);
   }
   void TearDown() override {
     if (!path_.empty()) static_cast<void>(std::remove(path_.c_str()));

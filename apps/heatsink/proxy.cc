@@ -11,6 +11,8 @@
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/deployment_watch.h"
+#include "apps/heatsink/drain_clients.h"
+#include "apps/heatsink/hand_over.h"
 #include "apps/heatsink/live_configuration.h"
 #include "apps/heatsink/live_target.h"
 #include "apps/heatsink/metrics.h"
@@ -19,6 +21,7 @@
 #include "apps/heatsink/process/watchdog.h"
 #include "apps/heatsink/proxy_flags.h"
 #include "apps/heatsink/stats_source.h"
+#include "apps/heatsink/take_over.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
 #include "heatsink/base/log.h"
@@ -32,7 +35,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server's first answer
-// maximum time after SIGINT or SIGTERM, whatever the server does
+// maximum time after the draining, whatever the server does
 constexpr Millis kEndWithin(5000);
 constexpr Millis kReader(1000);    // maximum wait for a reader of our output that has stopped
 constexpr Millis kLastLines(500);  // at the end, to write the log
@@ -42,7 +45,7 @@ std::uint64_t random_seed() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// Blocks the signals that end the proxy, and SIGHUP, in all threads started from here on.
+// Blocks the signals that end the proxy, SIGHUP and SIGUSR2, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t ending;
@@ -50,13 +53,14 @@ sigset_t block_signals() {
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGHUP);
+  sigaddset(&ending, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   return ending;
 }
 
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
                                                        proxy::Proxy& proxy, LiveConfiguration& live,
-                                                       const doctor::Watch* watch) {
+                                                       const doctor::Watch* watch, int listener) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
@@ -75,14 +79,15 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
   sources.statistic = statistic_source([&proxy] { return proxy.options(); });
   add_config_pages(sources, live);
-  return httpd::HttpServer::start({.listen = *listen, .token = *token},
+  return httpd::HttpServer::start({.listen = *listen, .listener = listener, .token = *token},
                                   admin::pages_of(std::move(sources)));
 }
 
 // Checked before any thread starts, so that a proxy never starts halfway.
-Status check_admin(const policy::ProxyOptions& options) {
+Status check_admin(const policy::ProxyOptions& options, bool has_listener) {
   if (options.admin == "off") return Unit{};
   if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
+  if (has_listener) return Unit{};
   const Status unused = net::check_unused(*net::parse_host_port(options.admin));
   return unused.ok() ? unused
                      : Error{unused.error().code, "admin.listen: " + unused.error().message};
@@ -112,12 +117,12 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
   return line;
 }
 
-// Returns the signal that ends the proxy. SIGHUP reopens the log's file, and reads the
-// configuration and the certificates again.
+// Returns the signal that ends the proxy; 0: another process has taken over. SIGHUP reopens the
+// log's file, and reads the configuration and the certificates again.
 int wait_for_end(const sigset_t& signals, LiveConfiguration& live, const ServiceManager& manager,
-                 const std::string& status) {
+                 const std::string& status, HandOver& hand_over) {
   int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+  while ((signal = next_signal(signals, hand_over)) == SIGHUP) {
     manager.reloading(monotonic_now());
     if (const Status reopened = reopen_log(); !reopened.ok())
       log(LogLevel::kError, "SIGHUP: cannot reopen the log, so the old file is still in use: " +
@@ -138,39 +143,67 @@ int run_proxy(int argc, char** argv) {
   add_proxy_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
+  ProgramStart program = ProgramStart::of_this_process("proxy", argc, argv);
   Result<ConfigText> file = read_config_text(flags);
   if (!file.ok()) {
     print_faults({file.error()}, "heatsink proxy", std::cerr);
     return kMisused;
   }
-  const BuiltConfiguration built = build_configuration(flags, *file);
+  BuiltConfiguration built = build_configuration(flags, *file);
   const policy::ProxyOptions& options = built.options;
   print_faults(built.faults, "heatsink proxy", std::cerr);
   if (!built.faults.empty()) return kMisused;
   if (const Status opened = open_log(options); !opened.ok()) return fail(opened.error());
-  if (const Status unused = check_admin(options); !unused.ok()) return fail(unused.error());
+  Result<std::unique_ptr<TakeOver>> before = TakeOver::from_environment(options);
+  if (!before.ok()) return fail(before.error());
+  TakeOver* const taking = before->get();
+  LiveRules rules = taking != nullptr ? taking->add_live_rules(flags, *file, built) : LiveRules();
+  const int admin_listener = taking != nullptr ? taking->take_admin() : -1;
+  if (const Status unused = check_admin(options, admin_listener >= 0); !unused.ok())
+    return fail(unused.error());
 
-  const ServiceManager manager(ServiceEnvironment::take());
+  ServiceEnvironment environment = ServiceEnvironment::take();
+  program.environment = environment.of_successor();
+  const ServiceManager manager(std::move(environment));
   const sigset_t ending = block_signals();
-  Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(options, random_seed());
+  Result<std::unique_ptr<proxy::Proxy>> proxy =
+      proxy::Proxy::start(options, random_seed(),
+                          taking != nullptr ? taking->take_listeners() : std::vector<net::Fd>());
   if (!proxy.ok()) return fail(proxy.error());
   std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
   std::unique_ptr<httpd::HttpServer> admin;
-  LiveConfiguration live(flags, *std::move(file), built, live_target(**proxy, admin));
+  LiveConfiguration live(flags, *std::move(file), std::move(rules), built,
+                         live_target(**proxy, admin));
   Result<std::unique_ptr<httpd::HttpServer>> started =
-      start_admin(options, **proxy, live, watch.get());
+      start_admin(options, **proxy, live, watch.get(), admin_listener);
   if (!started.ok()) return fail(started.error());
   admin = std::move(started).value();
+  if (taking != nullptr) {
+    if (const Status begun = taking->begin(**proxy); !begun.ok()) return fail(begun.error());
+  }
   const std::string status = say_ready(options, **proxy, admin.get());
   manager.ready(status);
   std::optional<Watchdog> watchdog(std::in_place, manager,
                                    [&proxy] { return (*proxy)->alive(BootClock::now()); });
 
-  const int signal = wait_for_end(ending, live, manager, status);
-  manager.stopping(kEndWithin);
-  log(LogLevel::kInfo,
-      signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down");
-  const EndWithin bound(kEndWithin);
+  HandOver hand_over(**proxy, live, admin.get(), std::move(program),
+                     [&manager](pid_t successor) { manager.main_process(successor); });
+  const int signal = wait_for_end(ending, live, manager, status, hand_over);
+  hand_over.end();
+  log(LogLevel::kInfo, signal == 0        ? "handed over: shutting down"
+                       : signal == SIGINT ? "received SIGINT: shutting down"
+                                          : "received SIGTERM: shutting down");
+  const Nanos drain = (*proxy)->options().shutdown_drain;
+  const Millis limit = std::chrono::ceil<Millis>(drain_limit(drain)) + kEndWithin;
+  const EndWithin bound(limit);
+  before->reset();
+  if (signal == 0) {  // the new process answers, and speaks to the service manager
+    watchdog.reset();
+    admin.reset();
+  } else {
+    manager.stopping(limit);
+  }
+  drain_clients(**proxy, drain, ending);
   watchdog.reset();
   admin.reset();
   watch.reset();

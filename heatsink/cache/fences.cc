@@ -29,7 +29,8 @@ void Fences::raise(std::atomic<std::int64_t>& fence, TimePoint now) noexcept {
 }
 
 TimePoint Fences::fence(NameHash name) const noexcept {
-  return TimePoint(Nanos(stripe(name).fence.load(std::memory_order_acquire)));
+  return TimePoint(Nanos(std::max(stripe(name).fence.load(std::memory_order_acquire),
+                                  all_.load(std::memory_order_acquire))));
 }
 
 TimePoint Fences::fence_to_join(NameHash name) const noexcept {

@@ -38,6 +38,9 @@ class Fences {
   // may not join a fill that was sent earlier.
   void raise_unknown(TimePoint now) noexcept { raise(unknown_, now); }
 
+  // Like raise(), for all names: ends every copy that was requested at `now` or earlier.
+  void raise_all(TimePoint now) noexcept { raise(all_, now); }
+
   TimePoint fence(NameHash name) const noexcept;
   // A reader that joins a fill now needs one that was sent after this time.
   TimePoint fence_to_join(NameHash name) const noexcept;
@@ -55,6 +58,7 @@ class Fences {
 
   std::unique_ptr<Stripe[]> stripes_;
   alignas(64) std::atomic<std::int64_t> unknown_{0};
+  alignas(64) std::atomic<std::int64_t> all_{0};
 };
 
 }  // namespace heatsink::cache

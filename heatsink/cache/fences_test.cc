@@ -33,6 +33,18 @@ TEST(Fences, AWriteIsInFlightUntilItsReply) {
   EXPECT_EQ(fences.fence(kOther), at_ns(0));
 }
 
+TEST(Fences, AFenceForAllNamesCountsBesideEachNamesOwn) {
+  Fences fences;
+  fences.raise(kName, at_ns(7));
+  fences.raise_all(at_ns(5));
+  EXPECT_EQ(fences.fence(kName), at_ns(7));
+  EXPECT_EQ(fences.fence(kOther), at_ns(5));
+  fences.raise_all(at_ns(9));
+  fences.raise_all(at_ns(8));
+  EXPECT_EQ(fences.fence(kName), at_ns(9));
+  EXPECT_EQ(fences.fence_to_join(kOther), at_ns(9));
+}
+
 TEST(Fences, WritesAreCounted) {
   Fences fences;
   fences.write_begins(kName);

@@ -36,8 +36,9 @@ constexpr MetricRow kTurnedAway{
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
     "Clients closed because of replies that waited for them. reason is slow (they did not take "
-    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up) or "
-    "out-of-memory (the system gave no more memory).",
+    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up), "
+    "out-of-memory (the system gave no more memory) or shutdown.drain (the proxy shut down, and "
+    "they were not done within that time).",
     "reason"};
 constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
                                    "Hits chosen for the audit, but not compared to the end. reason "
@@ -88,6 +89,16 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kClientsCutOff, kCutOff, "reason", "slow"},
       {Count::kClientsShed, kCutOff, "reason", "maximum-memory"},
       {Count::kClientsOutOfMemory, kCutOff, "reason", "out-of-memory"},
+      {Count::kClientsCutByDrain, kCutOff, "reason", "shutdown.drain"},
+      {Count::kClientsDrained,
+       counter("heatsink_clients_drained_total",
+               "Clients closed cleanly while the proxy shut down: after all their replies.")},
+      {Count::kClientsHandedOver,
+       counter("heatsink_clients_handed_over_total",
+               "Clients that went on in the process that took over, with their connection kept.")},
+      {Count::kClientsTakenOver,
+       counter("heatsink_clients_taken_over_total",
+               "Clients that came from the process before this one, with their connection kept.")},
       {Count::kCommands, counter("heatsink_commands_total", "Commands received from clients.")},
       {Count::kAccessHits, kAccesses, "access", "hit"},
       {Count::kAccessMisses, kAccesses, "access", "miss"},

@@ -2,6 +2,7 @@
 #include "heatsink/httpd/server.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -65,7 +66,7 @@ struct HttpServer::State {
     service.answers = &answers;
   }
 
-  error_code listen(const tcp::endpoint& endpoint);
+  error_code listen(const tcp::endpoint& endpoint, int inherited);
   void accept();
   void on_accept(const error_code& error, tcp::socket socket);
 
@@ -74,14 +75,23 @@ struct HttpServer::State {
   Service service;
   net::HostPort address;
   asio::io_context io{1};
+  // The thread runs on while nothing is accepted and no client is connected.
+  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   Answers answers;
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
+  bool accepts = true;
   std::thread thread;
 };
 
-error_code HttpServer::State::listen(const tcp::endpoint& endpoint) {
+error_code HttpServer::State::listen(const tcp::endpoint& endpoint, int inherited) {
   error_code error;
+  if (inherited >= 0) {
+    if (acceptor.assign(endpoint.protocol(), inherited, error)) return error;
+    const tcp::endpoint bound = acceptor.local_endpoint(error);
+    address = {bound.address().to_string(), bound.port()};
+    return error;
+  }
   if (acceptor.open(endpoint.protocol(), error)) return error;
   if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
   if (acceptor.bind(endpoint, error)) return error;
@@ -97,9 +107,12 @@ void HttpServer::State::accept() {
 }
 
 void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
+  if (!accepts && error) return;
   if (error) {  // most likely without file descriptors: the queue stays full, so do not spin
     pause.expires_after(kAcceptPause);
-    pause.async_wait([this](const error_code&) { accept(); });
+    pause.async_wait([this](const error_code&) {
+      if (accepts) accept();
+    });
     return;
   }
   if (service.make_room()) {
@@ -109,7 +122,7 @@ void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(kTooMany), ignored);
   }
-  accept();
+  if (accepts) accept();
 }
 
 Status check_address(const net::HostPort& listen, bool has_token) {
@@ -123,7 +136,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
   const Result<tcp::endpoint> endpoint = endpoint_of(options.listen, !options.token.empty());
   if (!endpoint.ok()) return endpoint.error();
   auto state = std::make_unique<State>(options, std::move(routes));
-  if (const error_code error = state->listen(*endpoint)) return listen_error(options.listen, error);
+  if (const error_code error = state->listen(*endpoint, options.listener))
+    return listen_error(options.listen, error);
   state->accept();
   const BlockedSignals blocked;
   try {
@@ -151,5 +165,15 @@ void HttpServer::set_token(std::string token) {
 }
 
 net::HostPort HttpServer::address() const { return state_->address; }
+
+void HttpServer::set_accepting(bool wanted) {
+  asio::post(state_->io, [state = state_.get(), wanted] {
+    if (std::exchange(state->accepts, wanted) == wanted) return;
+    error_code ignored;  // nothing can be done about it, and connections are still served
+    wanted ? state->accept() : static_cast<void>(state->acceptor.cancel(ignored));
+  });
+}
+
+int HttpServer::listener() const { return state_->acceptor.native_handle(); }
 
 }  // namespace heatsink::httpd

@@ -35,6 +35,10 @@ class HttpServer {
   void set_token(std::string token);
 
   net::HostPort address() const;  // with the actual port
+  // Whether new connections are accepted, from soon on; at first they are. Meanwhile they wait in
+  // the socket, or another process with the same socket accepts them. Any thread.
+  void set_accepting(bool wanted);
+  int listener() const;  // the descriptor of the listening socket; stays the server's
 
  private:
   struct State;

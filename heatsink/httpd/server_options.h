@@ -14,6 +14,9 @@ namespace heatsink::httpd {
 struct HttpServerOptions {
   // 127.0.0.0/8, ::1 or localhost; with a token any address ("": all). Port 0: any free one.
   net::HostPort listen;
+  // A listening socket of another process, bound to that address; the server takes the descriptor.
+  // -1: the server makes its own.
+  int listener = -1;
   std::string token = {};  // required of each request; "": none is required
   // Beyond this, the connection that has spent most time on its request, or on reading its answer,
   // is closed: slow clients cannot block others. If all are waiting for answers, the new one gets

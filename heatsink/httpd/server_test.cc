@@ -2,6 +2,7 @@
 // A real client on a real socket; the contents of answers are tested in routes_test.cc.
 #include "heatsink/httpd/server.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +53,32 @@ TEST(AdminServer, PipelinedRequestsAreAnsweredInOrderOnOneConnection) {
   EXPECT_LT(not_found, ok) << reply;
   EXPECT_LT(ok, metrics) << reply;
   EXPECT_NE(metrics, std::string::npos) << reply;
+}
+
+// Asks until the answer has this text; false: it never has.
+bool is_answered_with(const HttpServer& server, std::string_view path, const char* text) {
+  for (int i = 0; i < 1000; ++i)
+    if (ask(server, get_request(path)).find(text) != std::string::npos) return true;
+  return false;
+}
+
+TEST(AdminServer, TwoServersShareASocketAndOneCanPause) {
+  const auto first = start();
+  const int copy = fcntl(first->listener(), F_DUPFD_CLOEXEC, 0);
+  const auto second = start({.listen = first->address(), .listener = copy},
+                            {{"/second", "", Pace::kSlow, [](const Question&) {
+                                return Answer{200, "the second"};
+                              }}});
+  EXPECT_EQ(second->address().port, first->address().port);
+  first->set_accepting(false);
+  EXPECT_TRUE(is_answered_with(*first, "/second", "the second"));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_THAT(ask(*first, get_request("/second")), HasSubstr("the second"));
+  second->set_accepting(false);
+  first->set_accepting(true);
+  EXPECT_TRUE(is_answered_with(*first, "/healthz", " 200 OK"));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_THAT(ask(*first, get_request("/healthz")), HasSubstr(" 200 OK"));
 }
 
 TEST(AdminServer, NamesOfOthersAreRefused) {

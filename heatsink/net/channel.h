@@ -28,6 +28,7 @@ class Channel {
   virtual IoResult write(const char* bytes, std::size_t size) noexcept = 0;
   virtual bool peer_has_ended() const noexcept = 0;
   virtual void close() = 0;  // sends a goodbye if there is room for it
+  virtual void end_output() { close(); }
 
   virtual bool peer_speaks_plain() const { return false; }
   // The certificate that the peer sent, once the channel is open; none: it sent none.

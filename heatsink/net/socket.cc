@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/net/socket.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -153,6 +154,19 @@ std::string local_text(int socket) {
   socklen_t length = sizeof own.bytes;
   auto* const address = reinterpret_cast<sockaddr*>(own.bytes);
   return ::getsockname(socket, address, &length) == 0 ? text_of(address, length) : "unknown";
+}
+
+Result<Fd> duplicate(const Fd& socket) {
+  Fd copy(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+  if (copy) return copy;
+  return Error{ErrorCode::kOutOfRange, "cannot duplicate a socket: " + text_of(errno)};
+}
+
+std::string peer_text(int socket) {
+  ResolvedAddress peer;
+  socklen_t length = sizeof peer.bytes;
+  auto* const address = reinterpret_cast<sockaddr*>(peer.bytes);
+  return ::getpeername(socket, address, &length) == 0 ? text_of(address, length) : "unknown";
 }
 
 std::uint16_t local_port(const Fd& socket) {

@@ -23,9 +23,13 @@ Result<Fd> listen_tcp(const HostPort& address, int backlog = 1024);
 // programs would silently share the port. The error is listen_tcp()'s. Port 0 is always free.
 Status check_unused(const HostPort& address);
 std::uint16_t local_port(const Fd& socket);
+// Another descriptor of the same socket, closed by exec(). Error: kOutOfRange.
+Result<Fd> duplicate(const Fd& socket);
 // "127.0.0.1:54321", "[::1]:54321", "unix:": the local address, which the peer also sees unless a
 // NAT translates it.
 std::string local_text(int socket);
+// The same for the peer's address, as Accepted::peer.
+std::string peer_text(int socket);
 
 // accept4: non-blocking, with TCP_NODELAY and keepalive (60 s); Unix sockets, too. kUnavailable if
 // there is nothing to accept ("again" true), kOutOfRange without free file descriptors (throttle,

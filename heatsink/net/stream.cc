@@ -28,6 +28,14 @@ void Stream::close() {
   connecting_ = false;
 }
 
+void Stream::end_output() noexcept {
+  if (channel_) {
+    channel_->end_output();
+  } else {
+    net::end_output(fd_);
+  }
+}
+
 Result<Interest> Stream::open() {
   if (connecting_) {
     if (const Status connected = connect_result(socket_); !connected.ok()) return connected.error();

@@ -34,6 +34,8 @@ class Stream {
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // An open socket without TLS: another process can use its descriptor.
+  bool is_plain() const { return socket_ && !channel_ && !connecting_; }
   void close();  // TLS sends a goodbye; remove it from its loop first
 
   // One step of connecting and of the handshake. kNone: open; else the event to wait for.
@@ -50,6 +52,8 @@ class Stream {
   IoResult write(const char* bytes, std::size_t size) noexcept {
     return channel_ ? channel_->write(bytes, size) : write_some(fd_, bytes, size);
   }
+  // As net::end_output(). TLS says goodbye first, and may not deliver what the peer still sends.
+  void end_output() noexcept;
   // As net::peer_has_ended().
   bool peer_has_ended() const noexcept {
     return channel_ ? channel_->peer_has_ended() : net::peer_has_ended(fd_);

@@ -37,6 +37,10 @@ class TlsSession final : public Channel {
   IoResult write(const char* bytes, std::size_t size) noexcept override;
   bool peer_has_ended() const noexcept override { return net::peer_has_ended(fd_); }
   void close() override;  // sends close_notify
+  void end_output() override {
+    close();
+    net::end_output(fd_);
+  }
 
   std::optional<Certificate> peer_certificate() const override;
   bool peer_speaks_plain() const override { return peer_speaks_plain_; }

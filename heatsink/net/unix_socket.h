@@ -34,6 +34,11 @@ class SocketFile {
   }
   ~SocketFile();
 
+  // Which file it is; zeros: none.
+  dev_t device() const { return device_; }
+  ino_t inode() const { return inode_; }
+  void give_up() { path_.clear(); }  // another process removes it
+
  private:
   std::string path_;  // "": none
   dev_t device_ = 0;

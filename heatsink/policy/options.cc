@@ -100,6 +100,11 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"proxy.idle-private-connections", &private_connections_idle,
            "Clean private connections that each worker keeps for its next clients.", 0, 1000});
 
+  set.add({"shutdown.drain", &shutdown_drain,
+           "How long clients may end what they have begun after SIGTERM or SIGINT: commands, "
+           "transactions, blocking commands. 0: all connections are cut at once.",
+           0, ns(hours(1))});
+
   set.add(at_start({"upstream.url", &upstream,
                     "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
                     "unix:///path. Another "

@@ -35,6 +35,9 @@ struct ProxyOptions {
   std::int64_t private_connections_max = 10'000;
   std::int64_t private_connections_idle = 16;
 
+  // shutdown.*
+  Nanos shutdown_drain = std::chrono::seconds(10);  // 0: clients are cut at once
+
   // upstream.*
   std::string upstream = "redis://127.0.0.1:6379";
   std::string upstream_password_file;

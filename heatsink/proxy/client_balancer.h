@@ -23,7 +23,7 @@ class BalancedWorker {
   static constexpr std::size_t kAllClients = WorkerBalance::kAll;
 
   // Serves a client that another worker accepted. `peer`: its address, for logs.
-  virtual void take_client(net::Stream stream, const std::string& peer) = 0;
+  virtual void take_client(std::uint64_t id, net::Stream stream, const std::string& peer) = 0;
   virtual void take_moved(MovedClient client) = 0;
   // Hands clients over to another worker: `count` of those that sent something recently, or
   // kAllClients. Each client moves once nothing of it is in flight or waits; clients that do not

@@ -45,11 +45,14 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   Written write() override;
   void set_reading(bool wanted) override;
   bool peer_has_ended() const override { return stream_.peer_has_ended(); }
+  void end_output() override { stream_.end_output(); }
   void close() override;
 
   // Takes the stream out of its loop, so that another worker can serve the client. REQUIRES an
   // empty output().
   net::Stream release_stream();
+  bool is_plain() const { return stream_.is_plain(); }
+  int fd() const { return stream_.fd(); }
   // Whether the client has sent anything since the last call.
   bool take_active() { return std::exchange(active_, false); }
 

@@ -49,6 +49,7 @@ struct ClientState {
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
   std::uint64_t user_hash_ = 0;  // with kOther: the hash of the user's name
+  std::string user_name_;        // with kOther
   std::string auth_user_;        // while AUTH is in flight: its user
   std::optional<std::string> auth_name_;
   std::string name_;

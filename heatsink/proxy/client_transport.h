@@ -47,6 +47,8 @@ class ClientTransport {
   // The client has ended its output, or left. True even while earlier bytes are still to be
   // received. REQUIRES an open connection. Costs a system call.
   virtual bool peer_has_ended() const = 0;
+  // The client sees the end of its replies, and can still send. REQUIRES an empty output().
+  virtual void end_output() = 0;
   // Drops output(). The listener is not called any more.
   virtual void close() = 0;
 

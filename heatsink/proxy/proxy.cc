@@ -69,6 +69,19 @@ Status alive_thread(const std::string& name, const SignOfLife& sign, TimePoint n
                                          std::to_string(seconds) + " s"};
 }
 
+// With more workers than sockets, some workers share one queue: each client is still accepted once.
+Result<Listeners> share(std::vector<net::Fd> inherited, const policy::ProxyOptions& options) {
+  Listeners listeners;
+  listeners.sockets = std::move(inherited);
+  const std::size_t given = listeners.sockets.size();
+  for (std::size_t i = given; i < static_cast<std::size_t>(options.workers); ++i) {
+    Result<net::Fd> copy = net::duplicate(listeners.sockets[i % given]);
+    if (!copy.ok()) return copy.error();
+    listeners.sockets.push_back(std::move(copy).value());
+  }
+  return listeners;
+}
+
 // For `top -H` and debuggers; at most 15 characters.
 void name_this_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
 
@@ -96,18 +109,22 @@ struct Proxy::Threads {
     if (keeper_thread.joinable()) keeper_thread.join();
   }
 
-  void start(Listeners listeners) {
+  void start(Listeners listeners, bool accepts) {
     socket_file = std::move(listeners.file);
+    for (const net::Fd& listener : listeners.sockets) listener_numbers.push_back(listener.get());
     if (!net::parse_endpoint(shared.options().listen)->is_unix())
       port = net::local_port(listeners.sockets.front());
     std::vector<copies::KeeperListener*> served;
     std::vector<BalancedWorker*> balanced;
-    for (net::Fd& listener : listeners.sockets) {
-      workers.push_back(
-          std::make_unique<Worker>(shared, keeper, workers.size(), std::move(listener)));
+    const auto count = static_cast<std::size_t>(shared.options().workers);
+    while (workers.size() < count) {
+      workers.push_back(std::make_unique<Worker>(shared, keeper, workers.size(), net::Fd()));
+      if (!accepts) workers.back()->accept_later();
       served.push_back(workers.back().get());
       balanced.push_back(workers.back().get());
     }
+    for (std::size_t i = 0; i < listeners.sockets.size(); ++i)
+      workers[i % count]->listen_on(std::move(listeners.sockets[i]));
     if (balanced.size() > 1) {
       balancer = std::make_unique<ClientBalancer>(std::move(balanced));
       for (auto& worker : workers) worker->balance_by(*balancer);
@@ -142,11 +159,13 @@ struct Proxy::Threads {
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<ClientBalancer> balancer;  // null: there is one worker
   std::uint16_t port = 0;
+  std::vector<int> listener_numbers;
   std::thread keeper_thread;
   std::vector<std::thread> threads;
 };
 
-Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed) {
+Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed,
+                                            std::vector<net::Fd> inherited) {
   policy::ProxyOptions options = given;
   if (options.workers == 0)
     options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
@@ -166,13 +185,15 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
         "upstream.tls-ca to the CA of the server's certificate");
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
-  Result<Listeners> listeners = listen_all(options);
+  const bool accepts = inherited.empty();
+  Result<Listeners> listeners =
+      accepts ? listen_all(options) : share(std::move(inherited), options);
   if (!listeners.ok()) return listeners.error();
 
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
   threads->shared.set_tls(*std::move(tls));
   threads->shared.upstream_address.set_addresses(std::move(*addresses));
-  threads->start(std::move(*listeners));
+  threads->start(std::move(*listeners), accepts);
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
 }
 
@@ -260,7 +281,29 @@ Status Proxy::alive(TimePoint now) const {
   return Unit{};
 }
 
+void Proxy::begin_drain(Nanos limit) {
+  DrainProgress& progress = threads_->shared.drain;
+  progress.workers_to_begin = threads_->workers.size();
+  progress.on = true;
+  for (auto& worker : threads_->workers) worker->begin_drain(limit);
+}
+
+Proxy::Draining Proxy::draining() const {
+  const DrainProgress& progress = threads_->shared.drain;
+  Draining out;
+  out.over = progress.workers_to_begin == 0;
+  for (std::size_t i = 0; i < kStays; ++i) {
+    out.left[i] = progress.clients[i];
+    out.over = out.over && out.left[i] == 0;
+  }
+  out.closed = progress.closed;
+  out.cut = progress.cut;
+  return out;
+}
+
 Status Proxy::ready() const {
+  if (threads_->shared.drain.on)
+    return Error{ErrorCode::kUnavailable, "draining: the proxy is shutting down"};
   const report::Report report = threads_->keeper.report();
   if (report.upstream_up) return Unit{};
   return Error{ErrorCode::kUnavailable,
@@ -273,6 +316,68 @@ MetricSamples Proxy::metrics() const {
   MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
   append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
   return samples;
+}
+
+// ---- to and from another process
+
+const std::vector<int>& Proxy::listeners() const { return threads_->listener_numbers; }
+net::SocketFile& Proxy::socket_file() { return threads_->socket_file; }
+std::uint64_t Proxy::next_client_id() const { return threads_->shared.next_client_id; }
+void Proxy::begin_client_ids_at(std::uint64_t id) { threads_->shared.next_client_id = id; }
+
+void Proxy::set_accepting(bool wanted) {
+  std::vector<std::future<void>> done;
+  for (auto& worker : threads_->workers) {
+    auto promise = std::make_shared<std::promise<void>>();
+    done.push_back(promise->get_future());
+    worker->set_accepting(wanted, [promise] { promise->set_value(); });
+  }
+  for (std::future<void>& each : done) each.wait();
+}
+
+std::vector<copies::CopyKeeper::LastingKey> Proxy::hot_names(std::size_t count_max) {
+  return threads_->keeper.hot_names(count_max);
+}
+
+void Proxy::warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least) {
+  threads_->keeper.warm_all(std::move(keys), at_least);
+}
+
+void Proxy::hand_over(const handover::Channel& to) {
+  for (auto& worker : threads_->workers) worker->hand_over(to);
+}
+
+void Proxy::taken(std::uint64_t token) {
+  const std::size_t worker = Worker::index_in(token);
+  if (worker < threads_->workers.size()) threads_->workers[worker]->taken(token);
+}
+
+void Proxy::end_hand_over(bool takes_back) {
+  for (auto& worker : threads_->workers) worker->end_hand_over(takes_back);
+}
+
+std::uint64_t Proxy::to_hand_over() const {
+  std::uint64_t sum = 0;
+  for (const auto& worker : threads_->workers) sum += worker->to_hand_over();
+  return sum;
+}
+
+Status Proxy::adopt(const handover::Client& message, std::vector<net::Fd> descriptors,
+                    const std::function<void()>& confirm) {
+  Result<CarriedSession> session = decode_session(message.state);
+  if (!session.ok()) return session.error();
+  const std::size_t needed = session->private_connection ? 2 : 1;
+  if (descriptors.size() != needed)
+    return Error{ErrorCode::kProtocol, "a client came without its connections"};
+  CarriedClient client;
+  client.session = std::move(session).value();
+  client.client = net::Stream(std::move(descriptors[0]));
+  if (needed == 2) client.private_connection = net::Stream(std::move(descriptors[1]));
+  confirm();
+  Worker* worker = threads_->workers.front().get();
+  if (threads_->balancer) worker = static_cast<Worker*>(&threads_->balancer->home());
+  worker->adopt(std::move(client));
+  return Unit{};
 }
 
 }  // namespace heatsink::proxy

@@ -3,7 +3,9 @@
 // Start here: one Proxy owns all threads of `heatsink proxy` except those of the admin API.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,13 +13,16 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/base/result.h"
+#include "heatsink/copies/copy_keeper.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/handover/handover.h"
 #include "heatsink/policy/key_display.h"
 #include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/options.h"
 #include "heatsink/policy/rules.h"
 #include "heatsink/policy/tls.h"
 #include "heatsink/policy/warm_window.h"
+#include "heatsink/proxy/drain.h"          // IWYU pragma: export
 #include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
 #include "heatsink/report/report.h"
 
@@ -29,8 +34,10 @@ class Proxy {
   // Binds the address, starts the threads and returns. Clients are accepted from now on, even while
   // the server cannot be reached. After an error nothing is left running. `seed` protects the
   // hashes against chosen keys: draw it at random.
+  // With `listeners` of a predecessor it binds nothing, and accepts nobody until set_accepting().
   static Result<std::unique_ptr<Proxy>> start(const policy::ProxyOptions& options,
-                                              std::uint64_t seed);
+                                              std::uint64_t seed,
+                                              std::vector<net::Fd> listeners = {});
   ~Proxy();  // closes all connections and joins the threads
 
   std::uint16_t port() const;                 // 0: a Unix socket
@@ -62,6 +69,34 @@ class Proxy {
   // that is stuck. Reads one number of each thread, and waits for none.
   Status alive(TimePoint now) const;
   Status ready() const;  // ok if the server can be reached; else an error with the reason
+
+  // Stops accepting, and closes the clients within `limit` and Drain::kLast (drain.h). ready()
+  // reports it from now on. `limit` > 0. One call.
+  void begin_drain(Nanos limit);
+  struct Draining {
+    bool over = false;                         // no client is left
+    std::array<std::uint64_t, kStays> left{};  // clients, by why they are still here
+    std::uint64_t closed = 0, cut = 0;
+  };
+  Draining draining() const;
+
+  // To and from another process (docs/design/handover.md).
+  const std::vector<int>& listeners() const;  // descriptors, valid until begin_drain()
+  net::SocketFile& socket_file();             // for the thread that destroys this object
+  void set_accepting(bool wanted);            // returns when all workers do so
+  std::uint64_t next_client_id() const;
+  void begin_client_ids_at(std::uint64_t id);
+  std::vector<copies::CopyKeeper::LastingKey> hot_names(std::size_t count_max);
+  void warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least);
+  // As the calls of Worker with these names, for all workers.
+  void hand_over(const handover::Channel& to);
+  void taken(std::uint64_t token);
+  void end_hand_over(bool takes_back);
+  std::uint64_t to_hand_over() const;
+  // The client of such a message. Error: it is no client of a predecessor; nothing has changed.
+  // `confirm` is called before the client is served.
+  Status adopt(const handover::Client& message, std::vector<net::Fd> descriptors,
+               const std::function<void()>& confirm);
 
  private:
   struct Threads;

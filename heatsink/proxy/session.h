@@ -22,10 +22,12 @@
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
+#include "heatsink/proxy/carried_session.h"
 #include "heatsink/proxy/client_state.h"
 #include "heatsink/proxy/client_traffic.h"
 #include "heatsink/proxy/client_transport.h"
 #include "heatsink/proxy/command_facts.h"
+#include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
@@ -63,6 +65,10 @@ class Session final : public ClientTransport::Listener,
   // Continues the session of another worker.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
           MovedSession&& before);
+  // Continues the session of another process, whose state it takes from `before`. Call
+  // go_on_carried() when the client's connection has been started.
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+          CarriedSession& before, std::string_view peer);
   ~Session();
   Session(const Session&) = delete;
 
@@ -110,6 +116,32 @@ class Session final : public ClientTransport::Listener,
   bool may_move() const;
   // Closes this session and returns the state for another worker's session. REQUIRES may_move().
   MovedSession move_out();
+
+  // To another process (session_handover.cc).
+  bool may_hand_over() const;
+  // May become true if the client is held (hold_input()) and what it has begun ends.
+  bool settles_when_held() const { return !closed_ && !wait_ && may_carry_state(); }
+  // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
+  CarriedSession carry();
+  void keep(CarriedSession&& state) { static_cast<ClientState&>(*this) = std::move(state.state); }
+  int private_fd() const { return private_ ? private_->fd() : -1; }
+  // Closes this session and returns its private connection, if it has one. REQUIRES carry().
+  net::Stream hand_over();
+  // Processes and reads no further request of the client, so that it comes to rest.
+  void hold_input(bool wanted);
+  // False: the session cannot go on here. `connection`: the private one, if it has one.
+  bool go_on_carried(const CarriedSession& before, net::Stream connection);
+
+  // While the proxy drains (session_drain.cc).
+  Stay stays() const;
+  // The client may only end what it has begun: no further request is read. May be called again.
+  void finish();
+  // Ends the output and drops what the client still sends, until it closes its end or close() is
+  // called. REQUIRES stays() == kAtRest or kSubscription.
+  void leave();
+  // Ends a blocking command on the server: the client gets the reply of one that timed out, or what
+  // it was given in this moment.
+  void end_wait_as_timed_out();
 
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
@@ -168,6 +200,7 @@ class Session final : public ClientTransport::Listener,
   bool refuse_tls(std::string_view bytes);
   bool may_parse() const;
   bool may_read() const;
+  bool reads_while_finishing() const;
   void forget_client();
   void finish_if_done();
   void choose_reading();
@@ -225,6 +258,11 @@ class Session final : public ClientTransport::Listener,
   Step send_to_debugger(Request& request);
   void debug_answered(bool ok, bool wanted);
   bool debugger_fails(std::string_view bytes);
+
+  // session_handover.cc
+  bool may_carry_wait() const;
+  bool may_carry_state() const;
+  bool go_on_waiting(const CarriedSession::Waiting& before);
 
   // session_waiting.cc
   Step forward_waiting(Request& request);
@@ -343,6 +381,10 @@ class Session final : public ClientTransport::Listener,
   bool closing_ = false;  // close after the replies that are already known
   bool input_ended_ = false;
   bool client_lost_ = false;  // the client is certainly gone: client_ is closed
+  bool finishes_ = false;     // see finish(), leave(), end_wait_as_timed_out()
+  bool leaves_ = false;
+  bool times_out_ = false;
+  bool holds_input_ = false;  // see hold_input()
 
   resp::RequestParser parser_;
   std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at

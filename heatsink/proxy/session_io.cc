@@ -45,6 +45,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
 
 void Session::become(User user, std::string_view name) {
   user_ = user;
+  user_name_ = user == User::kOther ? name : std::string_view();
   user_hash_ = hash_name(name, parts_.shared.seed).value;
   set_request_limits();
 }
@@ -67,6 +68,7 @@ Session::~Session() {
 }
 
 void Session::received(std::string_view bytes, TimePoint now) {
+  if (leaves_) return;
   within_memory([&] { take_requests(bytes, now); });
 }
 
@@ -235,6 +237,7 @@ bool Session::refuse_tls(std::string_view bytes) {
 }
 
 bool Session::may_parse() const {
+  if (holds_input_) return false;
   if (stall_ != Awaited::kNothing || !again_.empty()) return false;
   // Some clients send a million commands before they read. Their replies are buffered, up to a
   // limit.
@@ -248,6 +251,8 @@ bool Session::may_parse() const {
 
 bool Session::may_read() const {
   if (closed_ || closing_ || input_ended_) return false;
+  if (leaves_) return true;
+  if (holds_input_ || (finishes_ && !reads_while_finishing())) return false;
   return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
 }
 
@@ -259,7 +264,7 @@ void Session::choose_reading() {
 // once, and a stream that may never end after a moment. A second end of input is the end of the
 // connection.
 void Session::input_ended(bool broken) {
-  const bool lost = broken || input_ended_;
+  const bool lost = broken || input_ended_ || leaves_;
   if (lost && !wait_ && !offered_ && putting_back_ == 0) {
     close();
     return;

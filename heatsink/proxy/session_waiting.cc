@@ -30,6 +30,7 @@ Session::Step Session::send_waiting(Upstream& connection, Request& request) {
     return send_on(connection, request, PendingKind::kForward, 0);
   const bool ended = input_ended_ || client_.peer_has_ended();
   wait_ = std::make_unique<Wait>(CommandUndo(request.args()), ended, parts_.loop.clock());
+  if (request.raw.size() <= CarriedSession::kWaitingRequestMax) wait_->keep_request(request.raw);
   send_mark(connection);
   send_on(connection, request, PendingKind::kWaiting, 0);
   stall(Awaited::kAnswer);
@@ -59,11 +60,11 @@ void Session::send_mark(Upstream& connection) {
 void Session::mark_answered(std::string_view hello) {
   if (!wait_) return;
   wait_->mark_answered(hello, private_->read_at());
-  if (input_ended_) resume_later();
+  if (input_ended_ || times_out_) resume_later();
 }
 
 void Session::end_wait() {
-  if (closed_ || !wait_ || !input_ended_) return;
+  if (closed_ || !wait_ || !(input_ended_ || times_out_)) return;
   act_on_wait(wait_->client_left());
 }
 
@@ -94,7 +95,8 @@ bool Session::unblock() {
   parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
-  resp::append_request(request, {"CLIENT", "UNBLOCK", id, "ERROR"});
+  const bool is_left = input_ended_ || !times_out_;
+  resp::append_request(request, {"CLIENT", "UNBLOCK", id, is_left ? "ERROR" : "TIMEOUT"});
   Pending pending;
   pending.session = this;
   pending.kind = PendingKind::kUnblock;

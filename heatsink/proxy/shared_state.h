@@ -13,6 +13,7 @@
 #include "heatsink/policy/tls.h"
 #include "heatsink/proxy/client_names.h"
 #include "heatsink/proxy/connection_rate.h"
+#include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/memory_budget.h"
 
 namespace heatsink::proxy {
@@ -27,6 +28,7 @@ struct SharedState : copies::NodeState {
       {options().connection_rate, options().connection_rate_per_network}};
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
+  DrainProgress drain;
 
   // The bounds of things that have no configuration of their own follow it. Any thread.
   void follow(const policy::ProxyOptions& now) {

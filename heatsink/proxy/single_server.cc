@@ -198,6 +198,16 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
   dead_.push_back(std::move(connection));
 }
 
+// The limit of private connections does not apply: the client already had this one.
+std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
+                                              const CarriedSession::Private& state) {
+  shared_.private_connections.fetch_add(1, std::memory_order_relaxed);
+  const Upstream::Login login = state.has_login ? Upstream::Login::kOwn : Upstream::Login::kNone;
+  std::unique_ptr<Upstream> adopted = host_.open(server_, state.protocol, login, &session);
+  if (!adopted->take_over(std::move(connection), state.db, state.knows_hello).ok()) return nullptr;
+  return adopted;
+}
+
 // ---- for the worker
 
 void SingleServer::check_timeouts(TimePoint now) {

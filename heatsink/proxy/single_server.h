@@ -44,6 +44,11 @@ class SingleServer final : public Upstreams {
     return true;
   }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
+  std::unique_ptr<Upstream> adopt(Requester& session, net::Stream connection,
+                                  const CarriedSession::Private& state) override;
+  void discard(std::unique_ptr<Upstream> connection) override {
+    dead_.push_back(std::move(connection));
+  }
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;
   void check_timeouts(TimePoint now) override;

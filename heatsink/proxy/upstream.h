@@ -107,6 +107,18 @@ class Upstream final : public net::FdHandler {
   // owner.
   void relay_raw(std::string_view request);
 
+  // To another process (upstream_handover.cc). True if the connection is private and plain, nothing
+  // is under way on it, and it owes only the replies to `waiting` commands that wait (0 or 1).
+  bool may_release(std::size_t waiting);
+  bool is_plain() const { return socket_.is_plain(); }
+  int fd() const { return socket_.fd(); }
+  net::Stream release_stream();  // REQUIRES may_release(); then only destroy it
+  // Instead of connect(): a connection of another process, in this state. Errors: those of
+  // EventLoop::add().
+  Status take_over(net::Stream stream, std::uint32_t db, bool knows_hello);
+  void expect(Pending&& pending);  // a request that the other process has sent
+  bool is_next_silent() { return !pending_.empty() && pending_.front().silent; }
+
   // Half of a message has been handed on: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
   bool owes_nothing() const { return pending_.empty(); }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/proxy/carried_session.h"
 #include "heatsink/proxy/destination.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
@@ -72,6 +73,14 @@ class Upstreams {
   // choice. A session without state on the connection then gives it back and borrows another.
   virtual bool carries(const Upstream& connection, const Destination& to) const = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
+
+  // A private connection that another process had for this session. Null: it cannot be used.
+  virtual std::unique_ptr<Upstream> adopt(Requester& /*session*/, net::Stream /*connection*/,
+                                          const CarriedSession::Private& /*state*/) {
+    return nullptr;
+  }
+  // Frees a connection whose stream was released, at the end of the turn.
+  virtual void discard(std::unique_ptr<Upstream> /*connection*/) {}
 
   // Called by its own connections.
   virtual void ready(Upstream& connection) = 0;

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -41,6 +42,19 @@ class Wait {
       : undo_(std::move(undo)), ended_(ended), sent_at_(sent_at) {}
 
   const CommandUndo& undo() const { return undo_; }
+
+  // For another process that takes over the client and its waiting connection. Without a kept
+  // request the client cannot be handed over.
+  void keep_request(std::string_view wire) { request_ = wire; }
+  const std::string& request() const { return request_; }
+  bool may_be_carried() const { return marked_ && !asked_ && !keeps_reply_ && !request_.empty(); }
+  // Instead of mark_answered(): the command has waited since before `now`.
+  void carry_on(std::uint64_t connection, TimePoint now) {
+    connection_ = connection;
+    marked_ = true;
+    marked_at_ = now;
+  }
+
   std::uint64_t connection() const { return connection_; }
 
   // The reply to HELLO, and when it was read. After an error the server does not report connection
@@ -71,6 +85,7 @@ class Wait {
   static constexpr Nanos kAtOnce = std::chrono::microseconds(200);  // a fast round trip
 
   CommandUndo undo_;
+  std::string request_;
   bool ended_;
   TimePoint sent_at_;
   std::uint64_t connection_ = 0;  // its id on the server; 0: unknown

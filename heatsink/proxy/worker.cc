@@ -28,8 +28,6 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       index_(index),
       loop_(std::move(poller)),
       reader_(shared.epochs.add_reader()),
-      listener_(std::move(listener)),
-      acceptor_(*this),
       tls_handshakes_(loop_, *this, shared.options().tls_handshake_timeout),
       copies_(shared, keeper, counters_, index),
       counter_(shared.options().detection_enabled
@@ -52,7 +50,9 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              latencies_,
              reply_sizes_},
       sign_of_life_(loop_.clock()),
-      timers_(loop_, kIdlePeriod) {}
+      timers_(loop_, kIdlePeriod) {
+  if (listener) listen_on(std::move(listener));
+}
 
 Worker::~Worker() {
   for (auto& [id, client] : clients_) client->session.close();
@@ -64,10 +64,15 @@ void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   tick_timer_ = timers_.every(shared_.options().tick, [this] { tick(); });
-  if (listener_ && !loop_.add(listener_.get(), net::Interest::kRead, acceptor_).ok())
-    log(LogLevel::kError,
-        "a worker cannot watch its listening socket, so it accepts no clients: raise "
-        "fs.epoll.max_user_watches, and restart the proxy");
+  for (const auto& acceptor : acceptors_) {
+    if (!loop_
+             .add(acceptor->listener().get(),
+                  accepts_ ? net::Interest::kRead : net::Interest::kNone, *acceptor)
+             .ok())
+      log(LogLevel::kError,
+          "a worker cannot watch its listening socket, so it accepts no clients: raise "
+          "fs.epoll.max_user_watches, and restart the proxy");
+  }
   // Opened early, so that the first client need not wait.
   upstreams_->shared(resp::Protocol::kResp2, Destination::any());
   reader_.quiescent();
@@ -175,14 +180,22 @@ Session* Worker::session(std::uint64_t id) {
   return found == clients_.end() ? nullptr : &found->second->session;
 }
 
-void Worker::accept_clients() {
+void Worker::listen_on(net::Fd listener) {
+  acceptors_.push_back(std::make_unique<Acceptor>(*this, std::move(listener)));
+}
+
+void Worker::watch_listeners(net::Interest interest) {
+  for (const auto& acceptor : acceptors_) loop_.change(acceptor->listener().get(), interest);
+}
+
+bool Worker::accept_clients(const net::Fd& listener) {
   const net::TlsContext tls = shared_.client_tls();
   for (std::size_t i = 0; i < kAcceptsPerTurn; ++i) {
     bool again = false;
-    Result<net::Accepted> accepted = net::accept_tcp(listener_, again);
+    Result<net::Accepted> accepted = net::accept_tcp(listener, again);
     if (!accepted.ok()) {
       if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
-      return;
+      return false;
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options().clients_max);
     if (shared_.clients.load(std::memory_order_relaxed) >= limit) {
@@ -200,24 +213,38 @@ void Worker::accept_clients() {
     wake();
     start_tls(std::move(*accepted), tls);
   }
+  return true;
 }
 
 void Worker::serve(net::Stream client, const std::string& peer) {
   shared_.clients.fetch_add(1);
   wake();
-  open_session(std::move(client), peer);
+  open_session(new_client_id(), std::move(client), peer);
 }
 
-// On the worker that new clients go to now.
+std::uint64_t Worker::new_client_id() {
+  return shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Clients of another process bring their numbers along. They are those that this process does not
+// give to its own, unless the other one ended before it could say which these are.
+std::uint64_t Worker::free_client_id(std::uint64_t wanted) {
+  while (clients_.contains(wanted)) wanted = new_client_id();
+  return wanted;
+}
+
+// On the worker that new clients go to now. The number is given here, so that none is given any
+// more after the last client was accepted.
 void Worker::open_on_home_worker(net::Stream stream, const std::string& peer) {
+  const std::uint64_t id = new_client_id();
   BalancedWorker& home = balancer_ != nullptr ? balancer_->home() : *this;
-  if (&home == this) return open_session(std::move(stream), peer);
-  home.take_client(std::move(stream), peer);
+  if (&home == this) return open_session(id, std::move(stream), peer);
+  home.take_client(id, std::move(stream), peer);
 }
 
-void Worker::open_session(net::Stream stream, const std::string& peer) {
+void Worker::open_session(std::uint64_t id, net::Stream stream, const std::string& peer) {
   counters_.add(copies::Count::kClientsAccepted);
-  const std::uint64_t id = shared_.next_client_id.fetch_add(1, std::memory_order_relaxed);
+  id = free_client_id(id);
   start(id, std::make_unique<Client>(*this, id, std::move(stream), peer));
 }
 
@@ -281,8 +308,10 @@ void Worker::throttle_accept() {
   log_limited(LogLevel::kWarning, "fds",
               "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
               loop_.now());
-  loop_.change(listener_.get(), net::Interest::kNone);
-  loop_.call_after(kAcceptPause, [this] { loop_.change(listener_.get(), net::Interest::kRead); });
+  watch_listeners(net::Interest::kNone);
+  loop_.call_after(kAcceptPause, [this] {
+    if (accepts_) watch_listeners(net::Interest::kRead);
+  });
 }
 
 void Worker::flush_later(Upstream& upstream) {

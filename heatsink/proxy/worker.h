@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,13 +22,16 @@
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/handover/handover.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/carried_client.h"
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
+#include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -71,6 +75,7 @@ class Worker final : public Upstream::Host,
   // does not count.
   void adopt_policy(std::function<void()> done);
   void serve(net::Stream client, const std::string& peer);          // an accepted connection
+  void listen_on(net::Fd listener);                                 // before begin()
   const copies::Counters& counters() const { return counters_; }    // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
   const Latencies& latencies() const { return latencies_; }         // any thread
@@ -87,12 +92,29 @@ class Worker final : public Upstream::Host,
   copies::WorkerCopies& copies() { return copies_; }
 
   // Any thread:
-  void take_client(net::Stream stream, const std::string& peer) override;
+  void take_client(std::uint64_t id, net::Stream stream, const std::string& peer) override;
   void take_moved(MovedClient client) override;
   void give_clients(std::size_t count, BalancedWorker& to) override;
   void deliver(std::shared_ptr<const copies::FillAnswer> answer) override;
   void release(std::uint64_t session_id, std::uint64_t ticket) override;
   void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
+  // Stops accepting and closes the clients as drain.h says; `limit` > 0. The worker that has done
+  // so counts down SharedState::drain.workers_to_begin.
+  void begin_drain(Nanos limit);
+
+  void accept_later() { accepts_ = false; }  // before begin(): not until set_accepting()
+  // To and from another process (worker_handover.cc). Any thread.
+  void set_accepting(bool wanted, std::function<void()> done);
+  // Gives the clients to the process behind `to`, which outlives it, until end_hand_over().
+  void hand_over(const handover::Channel& to);
+  void taken(std::uint64_t token);      // that process has the client: forgets it
+  void end_hand_over(bool takes_back);  // `takes_back`: clients that it may not have go on here
+  // Clients that hand_over() has still to give, or whose receipt is not confirmed.
+  std::uint64_t to_hand_over() const { return to_give_.load(); }
+  void adopt(CarriedClient came);
+  static std::size_t index_in(std::uint64_t token) {
+    return static_cast<std::size_t>(token >> kTokenShift);
+  }
 
   void flush_later(Upstream& upstream) override;
 
@@ -105,19 +127,26 @@ class Worker final : public Upstream::Host,
     Client(Worker& worker, MovedClient&& moved)
         : connection(worker, worker.loop_, std::move(moved.stream), moved.session.id),
           session(worker.parts_, worker, connection, std::move(moved.session)) {}
+    Client(Worker& worker, CarriedClient& came, std::string_view peer)
+        : connection(worker, worker.loop_, std::move(came.client), came.session.id),
+          session(worker.parts_, worker, connection, came.session, peer) {}
 
     ClientConnection connection;
     Session session;
+    std::size_t drain_rank = static_cast<std::size_t>(-1);  // its place in the order of the drain
+    TimePoint left_at{};                                    // when its output was ended
   };
 
   class Acceptor final : public net::FdHandler {
    public:
-    explicit Acceptor(Worker& worker) : worker_(worker) {}
-    void on_readable() override { worker_.accept_clients(); }
+    Acceptor(Worker& worker, net::Fd listener) : worker_(worker), listener_(std::move(listener)) {}
+    void on_readable() override { worker_.accept_clients(listener_); }
     void on_writable() override {}
+    const net::Fd& listener() const { return listener_; }
 
    private:
     Worker& worker_;
+    net::Fd listener_;
   };
 
   void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
@@ -146,9 +175,12 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
-  void accept_clients();
+  bool accept_clients(const net::Fd& listener);  // false: no more are waiting
+  void watch_listeners(net::Interest interest);
   void open_on_home_worker(net::Stream stream, const std::string& peer);
-  void open_session(net::Stream stream, const std::string& peer);
+  void open_session(std::uint64_t id, net::Stream stream, const std::string& peer);
+  std::uint64_t new_client_id();
+  std::uint64_t free_client_id(std::uint64_t wanted);
   void start(std::uint64_t id, std::unique_ptr<Client> client);
   void adopt(MovedClient moved);
   void begin_to_move(std::size_t count, BalancedWorker& to);
@@ -172,14 +204,22 @@ class Worker final : public Upstream::Host,
   void share_reply(const Pending& pending, std::uint64_t bytes);
   void shed();
   void end_turn();
+  void start_drain(Nanos limit);
+  void accept_last();
+  void drain_step();
+  void drain_client(Client& client, bool only_subscribers);
+  static constexpr unsigned kTokenShift = 48;  // a token begins with the worker's number
+  enum class Gift : std::uint8_t { kGiven, kLater, kFull };
+  Gift give(Client& client);
+  void give_clients();
+  void adopt_now(CarriedClient came);
 
   SharedState& shared_;
   copies::CopyKeeper& keeper_;
   const std::size_t index_;
   net::EventLoop loop_;
   cache::Epochs::Reader& reader_;
-  net::Fd listener_;
-  Acceptor acceptor_;
+  std::vector<std::unique_ptr<Acceptor>> acceptors_;
   TlsHandshakes tls_handshakes_;
   copies::Counters counters_;
   copies::ReadHits read_hits_;
@@ -224,6 +264,16 @@ class Worker final : public Upstream::Host,
   copies::PacedTimers timers_;
   std::size_t tick_timer_ = 0;
   bool quiet_ = true;  // the last summary was empty
+  bool accepts_ = true;
+  struct Giving {
+    const handover::Channel* to = nullptr;  // null: none
+    net::TimerId timer = 0;
+    std::uint64_t tokens = 0;
+    std::unordered_map<std::uint64_t, CarriedClient> unconfirmed;  // by token
+  } giving_;
+  std::atomic<std::uint64_t> to_give_{0};
+  std::optional<Drain> drain_;
+  std::array<std::uint64_t, kStays> drained_clients_{};  // as added to SharedState::drain
 };
 
 }  // namespace heatsink::proxy

@@ -33,11 +33,11 @@ void Worker::report_load(TimePoint now) {
 }
 
 // A std::function holds only copyable values, hence the shared pointer.
-void Worker::take_client(net::Stream stream, const std::string& peer) {
+void Worker::take_client(std::uint64_t id, net::Stream stream, const std::string& peer) {
   const auto taken = std::make_shared<net::Stream>(std::move(stream));
-  loop_.post([this, taken, peer] {
+  loop_.post([this, id, taken, peer] {
     wake();
-    open_session(std::move(*taken), peer);
+    open_session(id, std::move(*taken), peer);
   });
 }
 
@@ -51,6 +51,7 @@ void Worker::give_clients(std::size_t count, BalancedWorker& to) {
 }
 
 void Worker::begin_to_move(std::size_t count, BalancedWorker& to) {
+  if (giving_.to != nullptr) return;
   leaving_ = {{}, &to, loop_.now() + kMoveTime};
   for (const auto& [id, client] : clients_) {
     if (leaving_.clients.size() >= count) break;
@@ -78,7 +79,7 @@ void Worker::move_clients() {
 
 void Worker::adopt(MovedClient moved) {
   wake();
-  const std::uint64_t id = moved.session.id;
+  const std::uint64_t id = moved.session.id = free_client_id(moved.session.id);
   const TimePoint ran_script_at = moved.session.state.ran_script_at_;
   start(id, std::make_unique<Client>(*this, std::move(moved)));
   // The client's old worker may not have noticed yet that the server was lost.

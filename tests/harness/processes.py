@@ -239,7 +239,8 @@ class Proxy:
         url = upstream if isinstance(upstream, str) else f"redis://127.0.0.1:{upstream.port}"
         command = [*under, HEATSINK, "proxy", "--listen", "127.0.0.1:0", "--upstream", url]
         command += ["--admin", "127.0.0.1:0"]
-        for name, value in {"proxy.workers": 2, **(options or {})}.items():
+        # Clients of a test may still be connected when it ends.
+        for name, value in {"proxy.workers": 2, "shutdown.drain": 0, **(options or {})}.items():
             command += ["--set", f"{name}={value}"]
         for rule in rules:
             command += ["--rule", rule]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the proxy tells systemd, and that it stops telling it when one of its threads is stuck."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -13,7 +14,7 @@ import urllib.error
 import urllib.request
 
 from harness.patience import PATIENCE_S, SLOW, until
-from harness.processes import Proxy
+from harness.processes import Proxy, Redis
 from harness.programs import need_programs
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
@@ -54,6 +55,11 @@ class Manager:
         return message
 
 
+def end_process(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 def hold(test, process, name):
     """Stops one thread of the process, as a deadlock would."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -92,6 +98,24 @@ class ServiceManager(unittest.TestCase):
         self.assertTrue(manager.next_that_begins("READY=1\n"))
         proxy.stop()
         self.assertTrue(manager.next_that_begins("STOPPING=1\nEXTEND_TIMEOUT_USEC="))
+
+    def test_a_successor_becomes_the_main_process(self):
+        redis = Redis()
+        self.addCleanup(redis.stop)
+        manager = Manager(self)
+        proxy = Proxy(redis, environment=manager.environment(WATCHDOG_USEC="1000000"))
+        self.addCleanup(proxy.process.kill)
+        manager.next_that_begins("READY=1\n")
+        proxy.process.signal(signal.SIGUSR2)
+        self.assertTrue(manager.next_that_begins("READY=1\n"), "the successor says so, too")
+        main = int(manager.next_that_begins("MAINPID=").removeprefix("MAINPID="))
+        self.addCleanup(end_process, main)
+        self.assertEqual(proxy.process.child.wait(PATIENCE_S * SLOW), 0)
+        left = manager.all_there()
+        self.assertFalse([each for each in left if each.startswith("STOPPING")], left)
+        self.assertEqual(manager.next(), "WATCHDOG=1", "of the successor: the other has ended")
+        os.kill(main, signal.SIGTERM)
+        self.assertTrue(manager.next_that_begins("STOPPING=1\n"))
 
     def test_an_abstract_socket(self):
         manager = Manager(self, f"@heatsink-notify-{os.getpid()}")

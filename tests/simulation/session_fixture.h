@@ -61,6 +61,7 @@ class PlayedTransport final : public proxy::ClientTransport {
   }
   void set_reading(bool wanted) override { is_read = wanted; }
   bool peer_has_ended() const override { return has_ended; }
+  void end_output() override { output_is_ended = true; }
   void close() override {
     is_closed = true;
     output_.release();
@@ -73,6 +74,7 @@ class PlayedTransport final : public proxy::ClientTransport {
   bool has_ended = false;
   bool is_read = true;
   bool is_closed = false;
+  bool output_is_ended = false;
 };
 
 inline policy::ProxyOptions session_options() {

@@ -101,6 +101,13 @@ ServiceEnvironment ServiceEnvironment::take() {
   return taken;
 }
 
+std::vector<std::string> ServiceEnvironment::of_successor() const {
+  std::vector<std::string> variables;
+  if (!socket.empty()) variables.push_back("NOTIFY_SOCKET=" + socket);
+  if (watchdog > Nanos(0)) variables.push_back("WATCHDOG_USEC=" + count_of<microseconds>(watchdog));
+  return variables;
+}
+
 ServiceManager::ServiceManager(ServiceEnvironment environment)
     : environment_(std::move(environment)) {
   if (!environment_.problem.empty()) log(LogLevel::kWarning, environment_.problem);

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
@@ -22,6 +23,9 @@ struct ServiceEnvironment {
   // Reads the variables, and removes them, so that no child of this process speaks for it. Not
   // thread-safe: before there are threads.
   static ServiceEnvironment take();
+  // "NAME=value" for a process that is to take over the service: its own signs of life are
+  // expected.
+  std::vector<std::string> of_successor() const;
 };
 
 // Sends datagrams to the service manager, each at once; waits at most kSendWithin for a full queue.

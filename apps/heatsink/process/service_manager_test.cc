@@ -87,6 +87,10 @@ TEST_F(Environment, IsTakenOnceAndLeftToNoChild) {
   EXPECT_EQ(getenv("NOTIFY_SOCKET"), nullptr);
   EXPECT_EQ(getenv("WATCHDOG_USEC"), nullptr);
   EXPECT_EQ(ServiceEnvironment::take().socket, "");
+  EXPECT_THAT(taken.of_successor(),
+              ElementsAre("NOTIFY_SOCKET=/run/systemd/notify", "WATCHDOG_USEC=30000000"))
+      << "without WATCHDOG_PID, which is this process";
+  EXPECT_THAT(ServiceEnvironment().of_successor(), ::testing::IsEmpty());
 }
 
 TEST_F(Environment, AWatchdogOfAnotherProcessIsNotOurs) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the listening sockets and the clients of the process that has started this one
+// (docs/design/handover.md).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "apps/heatsink/proxy_flags.h"
+#include "heatsink/base/result.h"
+#include "heatsink/handover/handover.h"
+#include "heatsink/net/net.h"
+#include "heatsink/policy/options.h"
+#include "heatsink/proxy/proxy.h"
+
+namespace heatsink::app {
+
+// Calls: from_environment(), add_live_rules(), take_*(), begin(). The main thread; one thread of
+// its own takes the clients.
+class TakeOver {
+ public:
+  // Null: the process was started by somebody else. Waits for the predecessor's offer. Errors: the
+  // options contradict the offer, or the predecessor is no proxy of this user.
+  static Result<std::unique_ptr<TakeOver>> from_environment(const policy::ProxyOptions& options);
+  ~TakeOver();
+  TakeOver(const TakeOver&) = delete;
+
+  // Adds the rules that were changed live in the predecessor to `built`, and returns them. None, if
+  // they do not fit to what the configuration is now: the log says why.
+  LiveRules add_live_rules(const ProxyFlags& flags, const ConfigText& file,
+                           BuiltConfiguration& built);
+  std::vector<net::Fd> take_listeners() { return std::move(listeners_); }
+  int take_admin() { return admin_.release(); }  // -1: the predecessor has none
+
+  // Loads the keys, and accepts and takes clients from now on. `proxy` outlives this object. Error:
+  // the predecessor goes on serving instead.
+  Status begin(proxy::Proxy& proxy);
+
+ private:
+  explicit TakeOver(handover::Channel channel) : channel_(std::move(channel)) {}
+
+  Status take_offer(const policy::ProxyOptions& options);
+  Status take_names();
+  bool take_rule(handover::Rule& rule);
+  bool take_keys(handover::Keys& keys);
+  Result<handover::Channel::Received> next() const;
+  void warm(proxy::Proxy& proxy);
+  void take_clients(proxy::Proxy& proxy);
+  bool take_client(proxy::Proxy& proxy, handover::Channel::Received& received);
+
+  mutable handover::Channel channel_;
+  std::vector<net::Fd> listeners_;
+  net::Fd admin_;
+  net::SocketFile file_;
+  LiveRules rules_;
+  std::vector<copies::CopyKeeper::LastingKey> keys_;
+  std::uint64_t taken_ = 0;
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
+};
+
+}  // namespace heatsink::app

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/handover/message.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "heatsink/handover/encoding.h"
+
+namespace heatsink::handover {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4f485348;  // "HSHO": another program's packet is recognized
+constexpr std::size_t kTextMax = 4096;
+
+void write(Writer& out, const Hello& hello) { out.u32(hello.version); }
+
+void write(Writer& out, const Offer& offer) {
+  out.text(offer.listen);
+  out.text(offer.upstream);
+  out.u32(offer.listeners);
+  out.flag(offer.has_admin);
+  out.u64(offer.file_device);
+  out.u64(offer.file_inode);
+}
+
+void write(Writer& out, const Rule& rule) {
+  out.flag(rule.is_added);
+  out.text(rule.text);
+  out.text(rule.match);
+  out.text(rule.origin);
+}
+
+void write(Writer& out, const Keys& keys) {
+  out.flag(keys.is_last);
+  out.u32(static_cast<std::uint32_t>(keys.keys.size()));
+  for (const Keys::Key& key : keys.keys) {
+    out.text(key.name);
+    out.u32(key.db);
+    out.u64(key.lasts_ms);
+  }
+}
+
+void write(Writer& /*out*/, const Ready& /*ready*/) {}
+void write(Writer& out, const Go& go) { out.u64(go.next_client_id); }
+
+void write(Writer& out, const Client& client) {
+  out.u64(client.token);
+  out.flag(client.has_private);
+  out.text(client.state);
+}
+
+void write(Writer& out, const Taken& taken) { out.u64(taken.token); }
+void write(Writer& /*out*/, const Done& /*done*/) {}
+
+void read(Reader& in, Hello& hello) { hello.version = in.u32(); }
+
+void read(Reader& in, Offer& offer) {
+  offer.listen = in.text(kTextMax);
+  offer.upstream = in.text(kTextMax);
+  offer.listeners = in.u32();
+  offer.has_admin = in.flag();
+  offer.file_device = in.u64();
+  offer.file_inode = in.u64();
+  if (offer.listeners == 0 || offer.listeners > kListenersMax) in.fail();
+}
+
+void read(Reader& in, Rule& rule) {
+  rule.is_added = in.flag();
+  rule.text = in.text(kRuleBytesMax);
+  rule.match = in.text(kKeyBytesMax);
+  rule.origin = in.text(kTextMax);
+}
+
+void read(Reader& in, Keys& keys) {
+  keys.is_last = in.flag();
+  const std::size_t count = in.count(kKeysMax);
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    Keys::Key key;
+    key.name = in.text(kKeyBytesMax);
+    key.db = in.u32();
+    key.lasts_ms = in.u64();
+    if (key.db > INT32_MAX) in.fail();
+    keys.keys.push_back(std::move(key));
+  }
+}
+
+void read(Reader& /*in*/, Ready& /*ready*/) {}
+
+void read(Reader& in, Go& go) {
+  go.next_client_id = in.u64();
+  if (go.next_client_id == 0 || go.next_client_id > INT64_MAX) in.fail();
+}
+
+void read(Reader& in, Client& client) {
+  client.token = in.u64();
+  client.has_private = in.flag();
+  client.state = in.text(kMessageBytesMax);
+}
+
+void read(Reader& in, Taken& taken) { taken.token = in.u64(); }
+void read(Reader& /*in*/, Done& /*done*/) {}
+
+template <std::size_t kIndex = 0>
+std::optional<Message> read_kind(std::size_t kind, Reader& in) {
+  if constexpr (kIndex < std::variant_size_v<Message>) {
+    if (kind != kIndex) return read_kind<kIndex + 1>(kind, in);
+    std::variant_alternative_t<kIndex, Message> message;
+    read(in, message);
+    return Message(std::move(message));
+  } else {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+const char* name_of(const Message& message) {
+  constexpr std::array<const char*, std::variant_size_v<Message>> kNames = {
+      "hello", "offer", "rule", "keys", "ready", "go", "client", "taken", "done"};
+  return kNames[message.index()];
+}
+
+std::size_t descriptors_of(const Message& message) {
+  if (const auto* offer = std::get_if<Offer>(&message))
+    return offer->listeners + (offer->has_admin ? 1U : 0U);
+  if (const auto* client = std::get_if<Client>(&message)) return client->has_private ? 2 : 1;
+  return 0;
+}
+
+std::string encode(const Message& message) {
+  Writer out;
+  out.u32(kMagic);
+  out.u8(static_cast<std::uint8_t>(message.index()));
+  std::visit([&out](const auto& which) { write(out, which); }, message);
+  return out.take();
+}
+
+Result<Message> decode(std::string_view bytes) {
+  Reader in(bytes);
+  if (in.u32() != kMagic)
+    return Error{ErrorCode::kProtocol, "the packet is not a message of a hand-over"};
+  const std::uint8_t kind = in.u8();
+  std::optional<Message> message = read_kind(kind, in);
+  if (!message)
+    return Error{ErrorCode::kProtocol, "the hand-over has no message of kind " +
+                                           std::to_string(kind) + " (another version?)"};
+  if (!in.ended())
+    return Error{ErrorCode::kProtocol,
+                 std::string("the fields of the message '") + name_of(*message) + "' are invalid"};
+  return *std::move(message);
+}
+
+}  // namespace heatsink::handover

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defines the messages between a running proxy (the predecessor) and the one that takes over (the
+// successor).
+//
+//   successor     Hello            its version of the protocol
+//   predecessor   Offer            the listening sockets
+//   predecessor   Rule*, Keys*     rules that were changed live; names of keys to load
+//   successor     Ready            it runs, has its copies, and accepts no client yet
+//   predecessor   Go               it accepts no client any more: the successor does
+//   predecessor   Client*          one client each, with its connections
+//   successor     Taken*           the client's former owner may forget it
+//   predecessor   Done             the clients that remain are drained
+//
+// A predecessor whose successor is gone before Done goes on serving. A successor whose predecessor
+// is gone after Offer serves what it has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "heatsink/base/result.h"
+
+namespace heatsink::handover {
+
+inline constexpr std::uint32_t kVersion = 1;
+// One message is one packet, and the kernel's default buffer (208 KiB) has to hold it.
+inline constexpr std::size_t kMessageBytesMax = 128 * 1024;
+inline constexpr std::size_t kListenersMax = 128;
+inline constexpr std::size_t kDescriptorsMax = kListenersMax + 1;
+inline constexpr std::size_t kRulesMax = 2000;  // of all Rules together
+inline constexpr std::size_t kRuleBytesMax = 64 * 1024;
+inline constexpr std::size_t kKeysMax = 1000;  // of all Keys together
+inline constexpr std::size_t kKeyBytesMax = 4096;
+
+struct Hello {
+  std::uint32_t version = kVersion;
+};
+// With the descriptors of the listening sockets, and of the admin API's if `has_admin`.
+struct Offer {
+  std::string listen;    // proxy.listen, as the predecessor understands it
+  std::string upstream;  // the server and the user there, without the password
+  std::uint32_t listeners = 0;
+  bool has_admin = false;
+  // The file of a Unix socket, which its last owner removes; 0: TCP.
+  std::uint64_t file_device = 0, file_inode = 0;
+};
+// One that an operator has added to the running proxy, or removed from it.
+struct Rule {
+  bool is_added = false;
+  std::string text;  // in the form of --rule; "" if removed
+  std::string match;
+  std::string origin;  // who has added it, and when
+};
+struct Keys {
+  struct Key {
+    std::string name;
+    std::uint32_t db = 0;
+    std::uint64_t lasts_ms = 0;
+  };
+  std::vector<Key> keys;
+  bool is_last = false;
+};
+struct Ready {};
+struct Go {
+  std::uint64_t next_client_id = 1;
+};
+// With the descriptor of the client's connection, and of its private one to the server.
+struct Client {
+  std::uint64_t token = 0;
+  bool has_private = false;
+  std::string state;  // of its session (heatsink/proxy/carried_session.h)
+};
+struct Taken {
+  std::uint64_t token = 0;
+};
+struct Done {};
+
+using Message = std::variant<Hello, Offer, Rule, Keys, Ready, Go, Client, Taken, Done>;
+
+// The name of the kind, for errors: "offer".
+const char* name_of(const Message& message);
+// How many descriptors belong to it.
+std::size_t descriptors_of(const Message& message);
+
+// The result may be longer than kMessageBytesMax: then it cannot be sent.
+std::string encode(const Message& message);
+// Of any bytes. The error says what is wrong.
+Result<Message> decode(std::string_view bytes);
+
+}  // namespace heatsink::handover

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/handover/message.h"
+
+#include <gtest/gtest.h>
+
+#include "heatsink/handover/encoding.h"
+
+namespace heatsink::handover {
+namespace {
+
+template <class Kind>
+Kind there_and_back(const Kind& message) {
+  const Result<Message> got = decode(encode(message));
+  EXPECT_TRUE(got.ok()) << (got.ok() ? "" : got.error().message);
+  return got.ok() ? std::get<Kind>(*got) : Kind{};
+}
+
+TEST(HandoverMessage, EachKindArrivesAsItWasSent) {
+  EXPECT_EQ(there_and_back(Hello{7}).version, 7U);
+  const Offer offer = there_and_back(Offer{"127.0.0.1:6380", "redis://a@b", 3, true, 11, 12});
+  EXPECT_EQ(offer.listen, "127.0.0.1:6380");
+  EXPECT_EQ(offer.upstream, "redis://a@b");
+  EXPECT_EQ(offer.file_device, 11U);
+  EXPECT_EQ(offer.file_inode, 12U);
+  EXPECT_EQ(descriptors_of(offer), 4U);
+  const Rule rule = there_and_back(Rule{true, "match=a:*,level=off", "a:*", "added live"});
+  EXPECT_TRUE(rule.is_added);
+  EXPECT_EQ(rule.text, "match=a:*,level=off");
+  EXPECT_EQ(rule.match, "a:*");
+  EXPECT_EQ(rule.origin, "added live");
+  const Keys keys = there_and_back(Keys{{{std::string("a\0b", 3), 5, 1000}, {"", 0, 0}}, true});
+  ASSERT_EQ(keys.keys.size(), 2U);
+  EXPECT_EQ(keys.keys[0].name, std::string("a\0b", 3));
+  EXPECT_EQ(keys.keys[0].db, 5U);
+  EXPECT_EQ(keys.keys[0].lasts_ms, 1000U);
+  EXPECT_TRUE(keys.is_last);
+  EXPECT_EQ(there_and_back(Go{99}).next_client_id, 99U);
+  const Client client = there_and_back(Client{1ULL << 63, true, "state"});
+  EXPECT_EQ(client.token, 1ULL << 63);
+  EXPECT_EQ(client.state, "state");
+  EXPECT_EQ(descriptors_of(client), 2U);
+  EXPECT_EQ(descriptors_of(Client{1, false, ""}), 1U);
+  EXPECT_EQ(there_and_back(Taken{4}).token, 4U);
+  there_and_back(Ready{});
+  there_and_back(Done{});
+}
+
+TEST(HandoverMessage, AShortenedOrLengthenedMessageIsRefused) {
+  const std::string whole = encode(Keys{{{"name", 1, 2}}, false});
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(decode(whole.substr(0, size)).ok()) << size;
+  EXPECT_FALSE(decode(whole + "x").ok());
+}
+
+TEST(HandoverMessage, ValuesBeyondTheLimitsAreRefused) {
+  EXPECT_FALSE(decode(encode(Offer{"", "", 0, false, 0, 0})).ok());
+  EXPECT_FALSE(decode(encode(Offer{"", "", kListenersMax + 1, false, 0, 0})).ok());
+  EXPECT_FALSE(decode(encode(Rule{true, std::string(kRuleBytesMax + 1, 'r'), "", ""})).ok());
+  EXPECT_FALSE(decode(encode(Keys{{{"", UINT32_MAX, 0}}, false})).ok());
+  EXPECT_FALSE(decode(encode(Keys{{{std::string(kKeyBytesMax + 1, 'k'), 0, 0}}, false})).ok());
+  EXPECT_FALSE(decode(encode(Go{0})).ok());
+  EXPECT_FALSE(decode(encode(Client{1, false, std::string(kMessageBytesMax + 1, 's')})).ok());
+}
+
+TEST(HandoverMessage, ErrorsSayWhatIsWrong) {
+  EXPECT_EQ(decode("GET a\r\n").error().message, "the packet is not a message of a hand-over");
+  Writer unknown;
+  unknown.u32(0x4f485348);
+  unknown.u8(200);
+  EXPECT_EQ(decode(unknown.take()).error().message,
+            "the hand-over has no message of kind 200 (another version?)");
+  EXPECT_EQ(decode(encode(Go{0})).error().message, "the fields of the message 'go' are invalid");
+}
+
+TEST(HandoverReader, ACountBeyondItsBytesReadsNothing) {
+  Writer out;
+  out.u32(1'000'000);
+  const std::string bytes = out.take();
+  Reader in(bytes);
+  EXPECT_EQ(in.count(2'000'000), 0U);
+  EXPECT_FALSE(in.ok());
+  EXPECT_EQ(in.u64(), 0U);
+}
+
+}  // namespace
+}  // namespace heatsink::handover

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client's session as one process gives it to another: plain values, and their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "heatsink/base/result.h"
+#include "heatsink/proxy/client_state.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::proxy {
+
+// The state of the private connection to the server.
+struct CarriedPrivate {
+  resp::Protocol protocol = resp::Protocol::kResp2;
+  bool has_login = true;  // the proxy's
+  bool knows_hello = true;
+  std::uint32_t db = 0;
+};
+// The blocking command that it has sent on its private connection.
+struct CarriedWaiting {
+  std::string request;
+  std::uint64_t connection = 0;  // the connection's id on the server; 0: unknown
+  bool silent = false;
+};
+
+// Holds no password, no copied value and no hash: hashes differ between processes. A private
+// connection to the server goes along with its login, so that a user's rights need no password.
+struct CarriedSession {
+  // A client with more of it stays until its request is complete.
+  static constexpr std::size_t kInputMax = 64 * 1024;
+  static constexpr std::size_t kWaitingRequestMax = 32 * 1024;
+  static constexpr std::size_t kNameMax = 4096;
+  static constexpr std::size_t kChannelsMax = 4096;
+
+  using Private = CarriedPrivate;
+  using Waiting = CarriedWaiting;
+
+  std::uint64_t id = 0;
+  ClientState state;  // of it: what encode() names
+  std::string input;  // bytes of the client that are not processed yet
+  bool is_raw = false;
+  bool ran_script = false;
+  std::optional<Private> private_connection;
+  std::optional<Waiting> waiting;
+};
+
+std::string encode(const CarriedSession& session);
+// Of any bytes. Error: they are no session that this version could have written.
+Result<CarriedSession> decode_session(std::string_view bytes);
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/carried_session.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::proxy {
+namespace {
+
+CarriedSession sample() {
+  CarriedSession session;
+  session.id = 77;
+  session.state.protocol_ = resp::Protocol::kResp3;
+  session.state.user_ = ClientState::User::kOther;
+  session.state.user_name_ = "alice";
+  session.state.name_ = "worker-1";
+  session.state.library_name_ = "lib";
+  session.state.library_version_ = "1.2";
+  session.state.db_ = 3;
+  session.state.pinned_ = session.state.introduced_ = session.state.watching_ = true;
+  session.state.channels_ = {"a", "b"};
+  session.state.patterns_ = {"p*"};
+  session.state.receives_messages_ = true;
+  session.input = std::string("*2\r\n$3\r\nGE", 11);
+  session.ran_script = true;
+  session.private_connection = {resp::Protocol::kResp3, false, true, 3};
+  session.waiting = {"*3\r\n...", 12, true};
+  return session;
+}
+
+TEST(CarriedSession, ArrivesAsItWasSent) {
+  const Result<CarriedSession> got = decode_session(encode(sample()));
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got->id, 77U);
+  EXPECT_EQ(got->state.protocol_, resp::Protocol::kResp3);
+  EXPECT_EQ(got->state.user_, ClientState::User::kOther);
+  EXPECT_EQ(got->state.user_name_, "alice");
+  EXPECT_EQ(got->state.name_, "worker-1");
+  EXPECT_EQ(got->state.library_version_, "1.2");
+  EXPECT_EQ(got->state.db_, 3U);
+  EXPECT_TRUE(got->state.pinned_ && got->state.introduced_ && got->state.watching_);
+  EXPECT_FALSE(got->state.in_multi_ || got->state.reply_off_ || got->state.lent_name_);
+  EXPECT_EQ(got->state.channels_, (Channels{"a", "b"}));
+  EXPECT_EQ(got->state.patterns_, Channels{"p*"});
+  EXPECT_EQ(got->input, sample().input);
+  EXPECT_TRUE(got->ran_script);
+  EXPECT_EQ(got->private_connection->db, 3U);
+  EXPECT_FALSE(got->private_connection->has_login);
+  EXPECT_EQ(got->waiting->request, "*3\r\n...");
+  EXPECT_EQ(got->waiting->connection, 12U);
+  EXPECT_TRUE(got->waiting->silent);
+}
+
+TEST(CarriedSession, AShortenedOrLengthenedOneIsRefused) {
+  const std::string whole = encode(sample());
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(decode_session(whole.substr(0, size)).ok()) << size;
+  EXPECT_FALSE(decode_session(whole + "x").ok());
+}
+
+TEST(CarriedSession, StateWithoutItsPrivateConnectionIsRefused) {
+  CarriedSession session = sample();
+  session.private_connection.reset();
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  session = CarriedSession();
+  session.id = 1;
+  EXPECT_TRUE(decode_session(encode(session)).ok());
+  session.is_raw = true;
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+}
+
+TEST(CarriedSession, LimitsAreChecked) {
+  CarriedSession session = sample();
+  session.input.assign(CarriedSession::kInputMax + 1, 'x');
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  session = sample();
+  session.state.name_ = "two words";
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  session = sample();
+  session.state.db_ = UINT32_MAX;
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  session = sample();
+  session.id = 0;
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+}
+
+TEST(CarriedSession, AnotherLayoutIsNamed) {
+  std::string bytes = encode(sample());
+  bytes[0] = 9;
+  EXPECT_EQ(decode_session(bytes).error().message,
+            "the session's layout is 9; this program reads layout 1");
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

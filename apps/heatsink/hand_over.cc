@@ -83,13 +83,13 @@ void HandOver::run() {
 }
 
 Status HandOver::converse(Channel& channel, pid_t successor) {
-  if (const Status introduced = introduce(channel, successor); !introduced.ok()) return introduced;
+  if (Status introduced = introduce(channel, successor); !introduced.ok()) return introduced;
   accepts_ = false;
   set_accepting(false);
   const Message go = handover::Go{proxy_.next_client_id()};
   if (channel.send_within(kSendWithin, go) != Channel::Sent::kSent)
     return broken("ended before it accepted clients");
-  if (const Status given = give_clients(channel, successor); !given.ok()) return given;
+  if (Status given = give_clients(channel, successor); !given.ok()) return given;
   if (channel.send_within(kSendWithin, handover::Done{}) != Channel::Sent::kSent)
     return broken("ended during the hand-over");
   proxy_.socket_file().give_up();

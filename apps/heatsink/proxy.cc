@@ -133,6 +133,50 @@ int wait_for_end(const sigset_t& signals, LiveConfiguration& live, const Service
   return signal;
 }
 
+// What this process begins with.
+struct Beginning {
+  ConfigText file;
+  BuiltConfiguration built;
+  LiveRules rules;                   // that go on from the process before this one
+  std::unique_ptr<TakeOver> taking;  // null: no process has started this one to take over from it
+  int admin_listener = -1;           // -1: to be opened
+
+  std::vector<net::Fd> take_listeners() const {
+    return taking != nullptr ? taking->take_listeners() : std::vector<net::Fd>();
+  }
+};
+
+// Reads the configuration, and what the process before this one gives. Whatever it finds wrong here
+// ends the start before a thread runs; returns the exit code then.
+std::optional<int> prepare(const ProxyFlags& flags, Beginning& begun) {
+  Result<ConfigText> file = read_config_text(flags);
+  if (!file.ok()) {
+    print_faults({file.error()}, "heatsink proxy", std::cerr);
+    return kMisused;
+  }
+  begun.file = *std::move(file);
+  begun.built = build_configuration(flags, begun.file);
+  const policy::ProxyOptions& options = begun.built.options;
+  print_faults(begun.built.faults, "heatsink proxy", std::cerr);
+  if (!begun.built.faults.empty()) return kMisused;
+  if (const Status opened = open_log(options); !opened.ok()) return fail(opened.error());
+  Result<std::unique_ptr<TakeOver>> taking = TakeOver::from_environment(options);
+  if (!taking.ok()) return fail(taking.error());
+  begun.taking = std::move(taking).value();
+  if (begun.taking != nullptr) {
+    begun.rules = begun.taking->add_live_rules(flags, begun.file, begun.built);
+    begun.admin_listener = begun.taking->take_admin();
+  }
+  if (const Status unused = check_admin(options, begun.admin_listener >= 0); !unused.ok())
+    return fail(unused.error());
+  return std::nullopt;
+}
+
+const char* words_for_end(int signal) {
+  if (signal == 0) return "handed over: shutting down";
+  return signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down";
+}
+
 }  // namespace
 
 int run_proxy(int argc, char** argv) {
@@ -144,42 +188,27 @@ int run_proxy(int argc, char** argv) {
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
   ProgramStart program = ProgramStart::of_this_process("proxy", argc, argv);
-  Result<ConfigText> file = read_config_text(flags);
-  if (!file.ok()) {
-    print_faults({file.error()}, "heatsink proxy", std::cerr);
-    return kMisused;
-  }
-  BuiltConfiguration built = build_configuration(flags, *file);
-  const policy::ProxyOptions& options = built.options;
-  print_faults(built.faults, "heatsink proxy", std::cerr);
-  if (!built.faults.empty()) return kMisused;
-  if (const Status opened = open_log(options); !opened.ok()) return fail(opened.error());
-  Result<std::unique_ptr<TakeOver>> before = TakeOver::from_environment(options);
-  if (!before.ok()) return fail(before.error());
-  TakeOver* const taking = before->get();
-  LiveRules rules = taking != nullptr ? taking->add_live_rules(flags, *file, built) : LiveRules();
-  const int admin_listener = taking != nullptr ? taking->take_admin() : -1;
-  if (const Status unused = check_admin(options, admin_listener >= 0); !unused.ok())
-    return fail(unused.error());
+  Beginning begun;
+  if (const std::optional<int> code = prepare(flags, begun)) return *code;
+  const policy::ProxyOptions& options = begun.built.options;
 
   ServiceEnvironment environment = ServiceEnvironment::take();
   program.environment = environment.of_successor();
   const ServiceManager manager(std::move(environment));
   const sigset_t ending = block_signals();
   Result<std::unique_ptr<proxy::Proxy>> proxy =
-      proxy::Proxy::start(options, random_seed(),
-                          taking != nullptr ? taking->take_listeners() : std::vector<net::Fd>());
+      proxy::Proxy::start(options, random_seed(), begun.take_listeners());
   if (!proxy.ok()) return fail(proxy.error());
   std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
   std::unique_ptr<httpd::HttpServer> admin;
-  LiveConfiguration live(flags, *std::move(file), std::move(rules), built,
+  LiveConfiguration live(flags, std::move(begun.file), std::move(begun.rules), begun.built,
                          live_target(**proxy, admin));
   Result<std::unique_ptr<httpd::HttpServer>> started =
-      start_admin(options, **proxy, live, watch.get(), admin_listener);
+      start_admin(options, **proxy, live, watch.get(), begun.admin_listener);
   if (!started.ok()) return fail(started.error());
   admin = std::move(started).value();
-  if (taking != nullptr) {
-    if (const Status begun = taking->begin(**proxy); !begun.ok()) return fail(begun.error());
+  if (begun.taking != nullptr) {
+    if (const Status taken = begun.taking->begin(**proxy); !taken.ok()) return fail(taken.error());
   }
   const std::string status = say_ready(options, **proxy, admin.get());
   manager.ready(status);
@@ -190,13 +219,11 @@ int run_proxy(int argc, char** argv) {
                      [&manager](pid_t successor) { manager.main_process(successor); });
   const int signal = wait_for_end(ending, live, manager, status, hand_over);
   hand_over.end();
-  log(LogLevel::kInfo, signal == 0        ? "handed over: shutting down"
-                       : signal == SIGINT ? "received SIGINT: shutting down"
-                                          : "received SIGTERM: shutting down");
+  log(LogLevel::kInfo, words_for_end(signal));
   const Nanos drain = (*proxy)->options().shutdown_drain;
   const Millis limit = std::chrono::ceil<Millis>(drain_limit(drain)) + kEndWithin;
   const EndWithin bound(limit);
-  before->reset();
+  begun.taking.reset();
   if (signal == 0) {  // the new process answers, and speaks to the service manager
     watchdog.reset();
     admin.reset();

@@ -30,7 +30,7 @@ net::Stream Upstream::release_stream() {
 
 Status Upstream::take_over(net::Stream stream, std::uint32_t db, bool knows_hello) {
   socket_ = std::move(stream);
-  if (const Status added = loop_.add(socket_.fd(), net::Interest::kRead, *this); !added.ok()) {
+  if (Status added = loop_.add(socket_.fd(), net::Interest::kRead, *this); !added.ok()) {
     socket_.close();
     state_ = State::kFailed;
     return added;

@@ -48,6 +48,7 @@ std::uint64_t random_seed() {
 // Blocks the signals that end the proxy, SIGHUP and SIGUSR2, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a log at its `ulimit -f` loses lines, not the proxy
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGINT);
@@ -187,6 +188,7 @@ int run_proxy(int argc, char** argv) {
   add_proxy_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
 
+  net::count_tls_memory();
   ProgramStart program = ProgramStart::of_this_process("proxy", argc, argv);
   Beginning begun;
   if (const std::optional<int> code = prepare(flags, begun)) return *code;

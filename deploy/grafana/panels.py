@@ -292,7 +292,7 @@ PROCESS = Row("Process", [
           "short", [(rate("heatsink_thread_cpu_seconds_total", by="instance, thread"),
                      "{{instance}} {{thread}}")], bad_from=0.9),
     Panel("Memory by use", "Memory in RAM, summed over the proxies.", "bytes",
-          [(total("heatsink_memory_bytes", by="of"), "{{of}}")], stacked=True),
+          [(total("heatsink_memory_bytes", by="component"), "{{component}}")], stacked=True),
     Panel("File descriptors", "Open file descriptors, and the lowest limit (ulimit -n).", "short",
           [gauge("process_open_fds"), (f"min({chosen('process_max_fds')})", "limit")]),
     Panel("CPU by proxy", "Cores that the process uses, user and system.", "short",

@@ -11,6 +11,7 @@
 #include "heatsink/base/control_group.h"        // IWYU pragma: export
 #include "heatsink/base/cpu_limits.h"           // IWYU pragma: export
 #include "heatsink/base/direct_mapped_table.h"  // IWYU pragma: export
+#include "heatsink/base/file_limits.h"          // IWYU pragma: export
 #include "heatsink/base/file_text.h"            // IWYU pragma: export
 #include "heatsink/base/hash.h"                 // IWYU pragma: export
 #include "heatsink/base/hash_inline.h"          // IWYU pragma: export

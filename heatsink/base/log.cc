@@ -143,6 +143,8 @@ Status reopen_log() {
 
 bool flush_log(Nanos limit) { return the_writer().flush(limit); }
 
+std::size_t log_bytes_waiting() { return the_writer().waiting_bytes(); }
+
 std::uint64_t log_lines_dropped() { return the_writer().dropped(); }
 
 LogLimiter::LogLimiter(Nanos interval, std::size_t keys_max)

@@ -95,6 +95,7 @@ Status reopen_log();
 bool flush_log(Nanos limit);
 
 std::uint64_t log_lines_dropped();  // since the start
+std::size_t log_bytes_waiting();    // memory of lines that are not written yet
 
 // Sends lines, without time and level, to `sink`; an empty function restores the log's file. The
 // sink gets one line at a time and must not log. For tests.

@@ -26,6 +26,12 @@ LogBatch LogQueue::take() {
   return batch;
 }
 
+std::size_t LogQueue::memory_bytes() const {
+  std::size_t bytes = 0;
+  for (const LogLine& line : lines_) bytes += sizeof(LogLine) + line.message.capacity();
+  return bytes;
+}
+
 void LogQueue::lose(const LogBatch& batch, std::size_t i) {
   if (batch.told > 0 && i + 1 == batch.lines.size()) {
     untold_ += batch.told;

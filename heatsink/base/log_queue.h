@@ -35,6 +35,7 @@ class LogQueue {
   void lose(const LogBatch& batch, std::size_t i);
 
   bool empty() const { return lines_.empty(); }
+  std::size_t memory_bytes() const;                   // approximate; O(lines)
   std::uint64_t dropped() const { return dropped_; }  // dropped or lost, since the start
 
  private:

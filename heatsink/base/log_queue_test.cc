@@ -30,8 +30,10 @@ std::vector<std::string> take_all(LogQueue& queue) {
 TEST(LogQueue, LinesComeOutInOrder) {
   LogQueue queue;
   fill(queue);
+  EXPECT_GE(queue.memory_bytes(), LogQueue::kLinesMax * sizeof(LogLine));
   const std::vector<std::string> all = take_all(queue);
   ASSERT_EQ(all.size(), LogQueue::kLinesMax);
+  EXPECT_EQ(queue.memory_bytes(), 0u);
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], std::to_string(i));
   EXPECT_EQ(queue.dropped(), 0u);
 }

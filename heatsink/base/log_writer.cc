@@ -57,6 +57,11 @@ std::uint64_t LogWriter::dropped() const {
   return queue_.dropped();
 }
 
+std::size_t LogWriter::waiting_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.memory_bytes();
+}
+
 void LogWriter::run() {
   pthread_setname_np(pthread_self(), "log");
   std::unique_lock lock(mutex_);

@@ -36,6 +36,7 @@ class LogWriter {
   bool flush(Nanos limit);
 
   std::uint64_t dropped() const;
+  std::size_t waiting_bytes() const;
 
  private:
   void start_thread();  // REQUIRES the lock

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <iterator>
@@ -66,9 +67,19 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
                      fields[kPages]};
 }
 
-std::uint64_t resident_bytes() {
-  const std::optional<ProcessStat> stat = parse_process_stat(file_text("/proc/self/stat"));
-  return stat ? stat->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+// /proc/self/statm has "size resident shared ..." in pages (proc(5)).
+ResidentMemory resident_memory() {
+  const std::string text = file_text("/proc/self/statm");
+  std::array<std::uint64_t, 3> pages{};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (std::uint64_t& number : pages) {
+    const auto [next, fault] = std::from_chars(at, end, number);
+    if (fault != std::errc{}) return {};
+    at = next == end ? end : next + 1;
+  }
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return {.all = pages[1] * page, .files = pages[2] * page};
 }
 
 MetricSamples process_samples() {

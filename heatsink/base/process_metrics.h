@@ -21,7 +21,12 @@ struct ProcessStat {
 // Nothing if it is not such a line. The program's name may contain any characters.
 std::optional<ProcessStat> parse_process_stat(std::string_view text);
 
-std::uint64_t resident_bytes();  // of this process now; 0: not known
+// Memory of this process that is in RAM now; 0: not known.
+struct ResidentMemory {
+  std::uint64_t all = 0;
+  std::uint64_t files = 0;  // part of it: pages of the program and its libraries
+};
+ResidentMemory resident_memory();
 
 // The current samples. Reads /proc: system calls, and one directory entry per open descriptor.
 // Leaves out unreadable values.

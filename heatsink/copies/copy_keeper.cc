@@ -98,6 +98,7 @@ void CopyKeeper::begin() {
     tend_earned_copies();
     count_departures();
     log_summaries(loop_.now());
+    trim_after_burst();
     rest_if_idle();
   });
   tracker_connection_.connect();

@@ -26,6 +26,7 @@
 #include "heatsink/copies/pattern_searches.h"
 #include "heatsink/copies/refresher.h"
 #include "heatsink/copies/rights_check.h"
+#include "heatsink/copies/trim_policy.h"
 #include "heatsink/copies/warm_plans.h"
 #include "heatsink/copies/warmer.h"
 #include "heatsink/copies/worker_copies.h"
@@ -55,7 +56,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // one that NodeState::held() has when the keeper runs this; so one change at a time.
   void adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done);
   void add_config_event(report::Event::Config config, std::string reason);
-  void client_came();  // after NodeState::clients has counted the client
+  void worker_woke();  // after NodeState::clients has counted the client
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
@@ -72,6 +73,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // `coherence` says so.
   report::Report report();
   std::vector<report::Event> events() const { return events_.latest(); }
+  std::size_t history_bytes() const { return events_.memory_bytes(); }  // any thread
   // Waits until the server has answered for all keys, at most 3 s (copy_keeper_warming.cc).
   report::WarmReport warm(report::WarmOrder order);
   // The warmed keys by name, and the searches. Or one search, with its keys once it is over.
@@ -118,6 +120,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   void refresh();
 
   bool has_work() const;
+  void trim_after_burst();
+  std::uint64_t unused_memory() const;
   void rest_if_idle();
   void wake();
 
@@ -209,6 +213,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
     std::size_t heartbeat = 0, filler = 0, access = 0, refresh = 0, hot_keys = 0;
   } periods_;
   bool audits_begun_ = false;
+  TrimPolicy trim_;
   TimePoint woken_at_;
   std::atomic<bool> rests_{false};
 };

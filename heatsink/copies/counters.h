@@ -14,6 +14,8 @@ namespace heatsink::copies {
 enum class Count : std::uint8_t {
   kClientsAccepted,
   kClientsRefused,
+  kDescriptorsFull,
+  kAcceptsPaused,
   kClientsTooFast,
   kNetworkTooFast,
   kHandshakesFull,

@@ -144,6 +144,15 @@ void EventLog::end_second(TimePoint now) {
                            " more changes of keys; see GET /api/events for the latest");
 }
 
+std::size_t EventLog::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const std::deque<Event>* const events : {&hot_, &others_})
+    for (const Event& event : *events)
+      bytes += sizeof(Event) + event.key.size() + event.rule.size() + event.reason.size();
+  return bytes;
+}
+
 std::vector<Event> EventLog::latest() const {
   const std::lock_guard lock(mutex_);
   std::vector<Event> out;

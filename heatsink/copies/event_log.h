@@ -46,6 +46,7 @@ class EventLog {
   void set_quiet(std::string quiet) { quiet_ = std::move(quiet); }
   const std::string& quiet() const { return quiet_; }
   std::vector<report::Event> latest() const;  // in rising order of their numbers
+  std::size_t memory_bytes() const;           // any thread; approximate
 
  private:
   void keep(report::Event event);

@@ -132,6 +132,10 @@ struct NodeState {
   std::atomic<std::uint64_t> tracked_keys{0};
 
   std::atomic<std::uint64_t> clients{0};
+  // Workers that are not at rest (docs/design/architecture.md, "At rest").
+  std::atomic<std::uint32_t> workers_awake{0};
+  // The workers' buffers: as measured last, about once a second.
+  std::atomic<std::int64_t> buffers_bytes{0};
   // A client may run commands without AUTH. If the proxy itself has to log in, this stays false
   // until the server has said otherwise: no client gets in on the proxy's login.
   std::atomic<bool> upstream_open{!credentials().given()};

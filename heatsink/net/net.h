@@ -9,4 +9,5 @@
 #include "heatsink/net/socket.h"       // IWYU pragma: export
 #include "heatsink/net/stream.h"       // IWYU pragma: export
 #include "heatsink/net/tls_context.h"  // IWYU pragma: export
+#include "heatsink/net/tls_memory.h"   // IWYU pragma: export
 #include "heatsink/net/unix_socket.h"  // IWYU pragma: export

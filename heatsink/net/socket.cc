@@ -111,6 +111,18 @@ AcceptFailure classify_accept(int error_number) {
   }
 }
 
+// Of AcceptFailure::kNoDescriptor.
+const char* remedy_of(int error_number) {
+  switch (error_number) {
+    case EMFILE:
+      return "raise ulimit -n (systemd: LimitNOFILE), or lower proxy.maximum-clients";
+    case ENFILE:
+      return "raise the kernel setting fs.file-max: all processes together have too many files";
+    default:
+      return "the machine, or the control group, has no memory left for sockets";
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -195,8 +207,8 @@ Result<Accepted> accept_tcp(const Fd& listener, bool& again) {
         again = true;
         return Error{ErrorCode::kUnavailable, "no connection is waiting"};
       case AcceptFailure::kNoDescriptor:
-        return Error{ErrorCode::kOutOfRange,
-                     "cannot accept one more connection: " + text_of(reason) + "; raise ulimit -n"};
+        return Error{ErrorCode::kOutOfRange, "cannot accept one more connection: " +
+                                                 text_of(reason) + "; " + remedy_of(reason)};
       case AcceptFailure::kListener:
         return Error{ErrorCode::kInvalidArgument, "not a listening socket: " + text_of(reason)};
     }

@@ -58,9 +58,9 @@ class In {
     const std::size_t count = in_.count(CarriedSession::kChannelsMax);
     for (std::size_t i = 0; i < count && in_.ok(); ++i) {
       // In the order of the set and each once, so that the bytes of a session are unique.
-      std::string name(in_.text(CarriedSession::kInputMax));
-      if (!value.empty() && name <= *value.rbegin()) in_.fail();
-      value.insert(value.end(), std::move(name));
+      const std::string name(in_.text(CarriedSession::kInputMax));
+      if (!value.empty() && name <= value.last()) in_.fail();
+      value.insert(name);
     }
   }
   template <class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/carried_session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace heatsink::proxy {
@@ -17,8 +18,8 @@ CarriedSession sample() {
   session.state.library_version_ = "1.2";
   session.state.db_ = 3;
   session.state.pinned_ = session.state.introduced_ = session.state.watching_ = true;
-  session.state.channels_ = {"a", "b"};
-  session.state.patterns_ = {"p*"};
+  for (const char* name : {"a", "b"}) session.state.channels_.insert(name);
+  session.state.patterns_.insert("p*");
   session.state.receives_messages_ = true;
   session.input = std::string("*2\r\n$3\r\nGE", 11);
   session.ran_script = true;
@@ -39,8 +40,8 @@ TEST(CarriedSession, ArrivesAsItWasSent) {
   EXPECT_EQ(got->state.db_, 3U);
   EXPECT_TRUE(got->state.pinned_ && got->state.introduced_ && got->state.watching_);
   EXPECT_FALSE(got->state.in_multi_ || got->state.reply_off_ || got->state.lent_name_);
-  EXPECT_EQ(got->state.channels_, (Channels{"a", "b"}));
-  EXPECT_EQ(got->state.patterns_, Channels{"p*"});
+  EXPECT_THAT(got->state.channels_, ::testing::ElementsAre("a", "b"));
+  EXPECT_THAT(got->state.patterns_, ::testing::ElementsAre("p*"));
   EXPECT_EQ(got->input, sample().input);
   EXPECT_TRUE(got->ran_script);
   EXPECT_EQ(got->private_connection->db, 3U);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +40,14 @@ struct ClientState {
   bool transaction_failed() const { return !transaction_refusal_.empty(); }
   // The reply to EXEC decides about the client's subscriptions or protocol, command by command.
   bool needs_exec_reply() const { return !transaction_channels_.empty() || transaction_hello_; }
+  // Memory of its containers that a client can make large; approximate.
+  std::size_t memory_bytes() const {
+    return channels_.memory_bytes() + patterns_.memory_bytes() + shard_channels_.memory_bytes() +
+           transaction_channels_.capacity() * sizeof(QueuedSubscription) +
+           transaction_.size() * sizeof(copies::TouchedKey);
+  }
   void drop_queued() {
-    transaction_channels_.clear();
+    std::vector<QueuedSubscription>().swap(transaction_channels_);  // frees it, unlike clear()
     transaction_names_ = false;
     transaction_hello_.reset();
   }
@@ -89,7 +95,7 @@ struct ClientState {
   } debugger_ = Debugger::kOff;
   bool receives_messages_ = false;
   Channels channels_, patterns_, shard_channels_;
-  std::deque<Subscribing> subscribing_;
+  std::list<Subscribing> subscribing_;  // not a deque, which takes 600 bytes while it is empty
 };
 
 }  // namespace heatsink::proxy

@@ -28,6 +28,16 @@ TEST(MemoryUse, ThePartsAreTheWhole) {
   EXPECT_EQ(sum, 100);
 }
 
+TEST(MemoryUse, EachComponentHasItsName) {
+  const auto values = parts({.tls = 6, .history = 7, .log = 8, .fixed = 9, .program = 10}, 40);
+  EXPECT_EQ(values.at("tls"), 6);
+  EXPECT_EQ(values.at("history"), 7);
+  EXPECT_EQ(values.at("log"), 8);
+  EXPECT_EQ(values.at("fixed"), 9);
+  EXPECT_EQ(values.at("program"), 10);
+  EXPECT_EQ(values.at("other"), 0);
+}
+
 TEST(MemoryUse, WhatWasNeverWrittenIsNotInRam) {
   EXPECT_EQ(parts({.detection = 300}, 100).at("other"), 0);
 }

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <memory>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "heatsink/base/cpu_limits.h"
+#include "heatsink/base/file_limits.h"
 #include "heatsink/base/log.h"
+#include "heatsink/base/process_metrics.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
+#include "heatsink/proxy/descriptors.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/reconfiguration.h"
 #include "heatsink/proxy/thread_metrics.h"
@@ -94,6 +101,11 @@ Result<policy::KeyDisplay> display_of(const policy::ProxyOptions& options) {
   return policy::KeyDisplay::hashed(std::move(secret).value());
 }
 
+// The allocator raises this limit by itself up to 64 MiB per thread, and malloc_trim() leaves the
+// end of a thread's heap alone (glibc 2.36): without it 30 MB of a burst stayed for good
+// (docs/decisions/0049-idle-clients-keep-no-buffers.md).
+void bound_unused_memory() { mallopt(M_TRIM_THRESHOLD, 1024 * 1024); }
+
 }  // namespace
 
 struct Proxy::Threads {
@@ -153,6 +165,14 @@ struct Proxy::Threads {
     return all_have.wait_for(limit) == std::future_status::ready;
   }
 
+  // What is in RAM now and does not depend on clients.
+  void note_fixed_memory() {
+    const ResidentMemory resident = resident_memory();
+    std::uint64_t others = resident.files + net::tls_memory_bytes();
+    for (const auto& worker : workers) others += worker->memory().detection.load();
+    shared.fixed_bytes = resident.all - std::min(resident.all, others);
+  }
+
   SharedState shared;
   net::SocketFile socket_file;
   copies::CopyKeeper keeper;
@@ -164,8 +184,27 @@ struct Proxy::Threads {
   std::vector<std::thread> threads;
 };
 
+// The system may refuse threads and memory, which their constructors throw.
 Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed,
                                             std::vector<net::Fd> inherited) {
+  bound_unused_memory();
+  try {
+    return start_or_throw(given, seed, std::move(inherited));
+  } catch (const std::system_error& refused) {
+    return Error{ErrorCode::kUnavailable,
+                 std::string("cannot start a thread: ") + refused.code().message() +
+                     "; raise the limit of threads (ulimit -u, TasksMax of systemd, pids.max of "
+                     "the control group) or of memory (ulimit -v), or lower proxy.workers"};
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kUnavailable,
+                 "out of memory at the start; raise the limit (ulimit -v), or lower proxy.workers, "
+                 "detection.memory or cache.maximum-size"};
+  }
+}
+
+Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions& given,
+                                                     std::uint64_t seed,
+                                                     std::vector<net::Fd> inherited) {
   policy::ProxyOptions options = given;
   if (options.workers == 0)
     options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
@@ -185,6 +224,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
         "upstream.tls-ca to the CA of the server's certificate");
   Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
+  Result<DescriptorPlan> descriptors = plan_descriptors(options, raise_file_limit());
+  if (!descriptors.ok()) return descriptors.error();
+  if (!descriptors->warning.empty()) log(LogLevel::kWarning, descriptors->warning);
   const bool accepts = inherited.empty();
   Result<Listeners> listeners =
       accepts ? listen_all(options) : share(std::move(inherited), options);
@@ -193,7 +235,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
   threads->shared.set_tls(*std::move(tls));
   threads->shared.upstream_address.set_addresses(std::move(*addresses));
+  threads->shared.connections_max = descriptors->connections_max;
   threads->start(std::move(*listeners), accepts);
+  threads->note_fixed_memory();
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
 }
 

@@ -100,6 +100,9 @@ class Proxy {
 
  private:
   struct Threads;
+  static Result<std::unique_ptr<Proxy>> start_or_throw(const policy::ProxyOptions& given,
+                                                       std::uint64_t seed,
+                                                       std::vector<net::Fd> inherited);
   explicit Proxy(std::unique_ptr<Threads> threads);
   std::unique_ptr<Threads> threads_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/proxy_metrics.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -119,7 +120,8 @@ void append_benefit(MetricSamples& samples, const report::Report& report) {
     samples.push_back({&kReadCpu, std::chrono::duration<double>(*report.copies->read_cpu).count()});
 }
 
-void append_memory(MetricSamples& samples, const SharedState& shared, const report::Report& report,
+void append_memory(MetricSamples& samples, const SharedState& shared,
+                   const copies::CopyKeeper& keeper, const report::Report& report,
                    std::span<const Worker* const> workers) {
   MemoryUse use;
   for (const Worker* worker : workers) {
@@ -127,9 +129,17 @@ void append_memory(MetricSamples& samples, const SharedState& shared, const repo
     use.upstream += worker->memory().upstream.load(std::memory_order_relaxed);
     use.detection += worker->memory().detection.load(std::memory_order_relaxed);
   }
-  use.copies = report.cached_bytes;
+  // A copy's entry, and its places in the index and among the names (cache/hot_table.h).
+  constexpr std::uint64_t kEntryBytes = 240;
+  use.copies = report.cached_bytes + report.cached_entries * kEntryBytes;
   use.addresses = shared.client_names.memory_bytes();
-  append_memory_samples(samples, use, resident_bytes());
+  use.history = keeper.history_bytes();
+  use.log = log_bytes_waiting();
+  use.tls = net::tls_memory_bytes();
+  use.fixed = shared.fixed_bytes.load(std::memory_order_relaxed);
+  const ResidentMemory resident = resident_memory();
+  use.program = resident.files;
+  append_memory_samples(samples, use, resident.all);
 }
 
 }  // namespace
@@ -155,13 +165,15 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   };
   add(kLogDropped, log_lines_dropped());
   const report::Report report = keeper.report();
-  append_memory(samples, shared, report, workers);
+  append_memory(samples, shared, keeper, report, workers);
   const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
   append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
   if (policy->limits) policy->limits->append_samples(samples);
-  append_setting_samples(samples, policy->options,
-                         {.clients = static_cast<std::uint64_t>(policy->options.clients_max),
-                          .client_buffers = Bytes{shared.memory.max_bytes()}});
+  append_setting_samples(
+      samples, policy->options,
+      {.clients = std::min(static_cast<std::uint64_t>(policy->options.clients_max),
+                           shared.connections_max),
+       .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);

@@ -24,7 +24,10 @@ class ReplyQueue {
 
   bool empty() const { return states_.empty(); }
   std::size_t kept_bytes() const { return kept_bytes_; }
-  std::size_t capacity_bytes() const { return states_.capacity() * sizeof(State); }
+  std::size_t capacity_bytes() const {
+    // An empty map has one bucket, which is a part of itself.
+    return states_.capacity() * sizeof(State) + (kept_.bucket_count() - 1) * sizeof(void*);
+  }
 
   Ticket expect() {
     states_.push_back(State::kOpen);
@@ -59,10 +62,17 @@ class ReplyQueue {
     keep(next() - 1, reply);
   }
 
+  // Frees the memory of earlier replies, unless one is owed.
+  void shrink() {
+    if (!states_.empty()) return;
+    states_ = {};
+    decltype(kept_)().swap(kept_);
+  }
+
   void clear() {
     first_ = next();
     states_ = {};
-    kept_.clear();
+    decltype(kept_)().swap(kept_);  // clear() would keep the buckets
     kept_bytes_ = 0;
   }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -89,6 +89,9 @@ class Session final : public ClientTransport::Listener,
     const std::size_t connection = private_ ? private_->memory_bytes() : 0;
     return sizeof(*this) + buffer_bytes() + connection;
   }
+  // Frees the empty buffers: all of them if the client has done nothing since the last call, else
+  // only the large ones. Called about once a second (session_memory.cc).
+  void shrink();
 
   // Requester (session_replies.cc, session_waiting.cc, session_connections.cc).
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
@@ -177,7 +180,9 @@ class Session final : public ClientTransport::Listener,
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
     return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
-           replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes());
+           replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
+           parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
+           ClientState::memory_bytes();
   }
 
   // session_io.cc
@@ -391,6 +396,7 @@ class Session final : public ClientTransport::Listener,
   ByteBuffer input_;                        // bytes that could not be processed yet
   MemoryShare memory_;
   bool throttled_ = false;   // input_ waits until the client takes replies
+  bool used_ = true;         // since the last shrink()
   bool flush_due_ = false;   // flush() runs before the turn ends
   bool resume_due_ = false;  // resume() runs before the turn ends
   TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
@@ -414,7 +420,7 @@ class Session final : public ClientTransport::Listener,
   std::unique_ptr<Upstream> private_;
 
   ReplyQueue replies_;
-  std::deque<Again> again_;  // of tickets in replies_, in their order
+  std::list<Again> again_;  // of tickets in replies_, in their order
   ReliefChain reliefs_;
   std::unique_ptr<Wait> wait_;  // for a command in flight that may wait
   struct Offered {

@@ -219,8 +219,8 @@ Session::Step Session::run_subscribe(Request& request) {
   }
   for (std::size_t i = 1; i < request.args().size(); ++i) {
     if (!adds) {
-      if (const auto it = set.find(request.args()[i]); it != set.end()) set.erase(it);
-    } else if (set.emplace(request.args()[i]).second) {
+      set.erase(request.args()[i]);
+    } else if (set.insert(request.args()[i])) {
       added.emplace_back(request.args()[i]);
     }
   }

@@ -73,6 +73,7 @@ void Session::received(std::string_view bytes, TimePoint now) {
 }
 
 void Session::take_requests(std::string_view bytes, TimePoint now) {
+  used_ = true;
   flush_due_ = true;
   if (is_answered() && client_.output().empty())
     waits_since_ = {};  // perhaps without replies (CLIENT REPLY OFF)
@@ -323,6 +324,7 @@ void Session::writable() {
 void Session::flush() {
   flush_due_ = false;
   if (closed_ || traffic_.holds > 0) return;
+  used_ = true;
   switch (client_.write()) {
     case ClientTransport::Written::kLost:
       input_ended(true);

@@ -9,7 +9,9 @@ constexpr MetricRow gauge(std::string_view name, std::string_view help) {
 }
 
 constexpr MetricRow kClients = gauge(
-    "heatsink_clients_max", "Client connections that may be open at once (proxy.maximum-clients).");
+    "heatsink_clients_max",
+    "Client connections that may be open at once. proxy.maximum-clients, or fewer if the limit of "
+    "file descriptors (ulimit -n) is lower.");
 constexpr MetricRow kPrivate =
     gauge("heatsink_private_connections_max",
           "proxy.maximum-private-connections, the limit of heatsink_private_connections.");

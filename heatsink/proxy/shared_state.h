@@ -36,6 +36,18 @@ struct SharedState : copies::NodeState {
     connection_rate.set_rates({now.connection_rate, now.connection_rate_per_network});
   }
 
+  // Set before the threads start. How many clients and private connections may be open, in sum
+  // (descriptors.h).
+  std::uint64_t connections_max = UINT64_MAX;
+  bool has_descriptors() const {
+    return clients.load(std::memory_order_relaxed) +
+               private_connections.load(std::memory_order_relaxed) <
+           connections_max;
+  }
+  // Memory that the process had in RAM when it began to serve, without program files, OpenSSL and
+  // the counters of keys: stacks, and tables of fixed size.
+  std::atomic<std::uint64_t> fixed_bytes{0};
+
   // The TLS context for new clients; replaced when certificates are reloaded.
   net::TlsContext client_tls() const {
     const std::lock_guard lock(tls_mutex_);

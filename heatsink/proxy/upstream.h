@@ -138,10 +138,12 @@ class Upstream final : public net::FdHandler {
     return sizeof(*this) + output_.capacity() + pending_.capacity() * sizeof(Pending) +
            captured_.capacity() + held_.capacity();
   }
-  // Releases the large buffers that a busy period has left.
+  // Releases the buffers that a busy period has left.
   void shrink() {
     if (output_.empty()) output_.release();
     if (pending_.empty()) pending_ = {};
+    if (captured_.empty()) std::string().swap(captured_);
+    if (held_.empty()) held_.release();
   }
   // Fails the connection: every pending request gets an error with this reason.
   void fail(const std::string& reason);

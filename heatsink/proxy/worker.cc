@@ -15,8 +15,7 @@ namespace {
 // Bounded, so that a burst of new clients does not delay the connected ones.
 constexpr std::size_t kAcceptsPerTurn = 64;
 constexpr Nanos kAcceptPause = Millis(100);
-constexpr Nanos kMemoryInterval = std::chrono::seconds(1);
-// Between two ticks of a worker without clients.
+// Between two ticks of a worker whose clients are idle.
 constexpr Nanos kIdlePeriod = std::chrono::seconds(2);
 
 }  // namespace
@@ -51,6 +50,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              reply_sizes_},
       sign_of_life_(loop_.clock()),
       timers_(loop_, kIdlePeriod) {
+  note_detection_memory();
   if (listener) listen_on(std::move(listener));
 }
 
@@ -64,6 +64,7 @@ void Worker::begin() {
   loop_.around_sleep([this] { reader_.offline(); }, [this] { reader_.quiescent(); });
   loop_.on_turn_end([this] { end_turn(); });
   tick_timer_ = timers_.every(shared_.options().tick, [this] { tick(); });
+  shared_.workers_awake.fetch_add(1);
   for (const auto& acceptor : acceptors_) {
     if (!loop_
              .add(acceptor->listener().get(),
@@ -100,6 +101,7 @@ void Worker::follow_policy() {
   if (counter_) {
     counter_->reconfigure(policy.options, policy.rules);
     parts_.reply_sizes = reply_sizes_ = counter_->reply_sizes();
+    note_detection_memory();
   }
   copies_.adopt_policy();
   permissions_.set_life(policy.options.acl_staleness);
@@ -194,7 +196,8 @@ bool Worker::accept_clients(const net::Fd& listener) {
     bool again = false;
     Result<net::Accepted> accepted = net::accept_tcp(listener, again);
     if (!accepted.ok()) {
-      if (!again && accepted.error().code == ErrorCode::kOutOfRange) throttle_accept();
+      if (!again && accepted.error().code == ErrorCode::kOutOfRange)
+        throttle_accept(accepted.error().message);
       return false;
     }
     const auto limit = static_cast<std::uint64_t>(shared_.options().clients_max);
@@ -202,15 +205,18 @@ bool Worker::accept_clients(const net::Fd& listener) {
       refuse(accepted->socket, copies::Count::kClientsRefused, "max number of clients reached");
       continue;
     }
+    if (!shared_.has_descriptors()) {
+      refuse(accepted->socket, copies::Count::kDescriptorsFull, "max number of clients reached");
+      continue;
+    }
     if (!is_within_rate(*accepted)) continue;
     if (!tls) {
       shared_.clients.fetch_add(1);
-      wake();
       open_on_home_worker(net::Stream(std::move(accepted->socket)), accepted->peer);
       continue;
     }
     shared_.clients.fetch_add(1);
-    wake();
+    note_work();
     start_tls(std::move(*accepted), tls);
   }
   return true;
@@ -218,7 +224,6 @@ bool Worker::accept_clients(const net::Fd& listener) {
 
 void Worker::serve(net::Stream client, const std::string& peer) {
   shared_.clients.fetch_add(1);
-  wake();
   open_session(new_client_id(), std::move(client), peer);
 }
 
@@ -249,6 +254,7 @@ void Worker::open_session(std::uint64_t id, net::Stream stream, const std::strin
 }
 
 void Worker::start(std::uint64_t id, std::unique_ptr<Client> client) {
+  note_work();
   Client& started = *client;
   clients_.emplace(id, std::move(client));
   if (!started.connection.start(started.session).ok()) started.session.close();
@@ -304,10 +310,9 @@ bool Worker::is_within_rate(const net::Accepted& accepted) {
 }
 
 // Without file descriptors the kernel would report the listener as readable for ever.
-void Worker::throttle_accept() {
-  log_limited(LogLevel::kWarning, "fds",
-              "no file descriptors left: not accepting clients for a moment (raise ulimit -n)",
-              loop_.now());
+void Worker::throttle_accept(const std::string& why) {
+  counters_.add(copies::Count::kAcceptsPaused);
+  log_limited(LogLevel::kWarning, "fds", "accepting no clients for a moment: " + why, loop_.now());
   watch_listeners(net::Interest::kNone);
   loop_.call_after(kAcceptPause, [this] {
     if (accepts_) watch_listeners(net::Interest::kRead);
@@ -325,6 +330,7 @@ void Worker::call_later(const Session& session, Nanos pause, void (Session::*wha
 
 // Sends all output of the turn. Sending may make more requests possible; they run in the same turn.
 void Worker::end_turn() {
+  if (std::exchange(wake_due_, false)) timers_.wake();
   do {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
@@ -355,7 +361,7 @@ void Worker::tick() {
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
     keeper_.play(std::move(sample));
   check_timeouts(now);
-  if (now - memory_at_ >= kMemoryInterval) measure_memory();
+  tend_clients(now);
   if (balancer_ != nullptr) report_load(now);
   if (!has_work()) rest();
 }

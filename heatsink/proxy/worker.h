@@ -157,7 +157,10 @@ class Worker final : public Upstream::Host,
   }
   void shed_later() override { shed_due_ = true; }
   Session* session(std::uint64_t id);  // null: the session is gone
-  std::span<char> read_buffer() override { return {scratch_.get(), Upstream::kScratchBytes}; }
+  std::span<char> read_buffer() override {
+    note_work();
+    return {scratch_.get(), Upstream::kScratchBytes};
+  }
   void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
   void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
   void failed(Upstream& upstream, const std::string& reason) override {
@@ -191,12 +194,19 @@ class Worker final : public Upstream::Host,
   void start_tls(net::Accepted accepted, const net::TlsContext& context);
   void handshake_done(net::Stream stream, const std::string& peer) override;
   void handshake_failed(const std::string& peer, const std::string& why) override;
-  void throttle_accept();
+  void throttle_accept(const std::string& why);
   void follow_policy();
   void tick();
-  void measure_memory();
+  void tend_clients(TimePoint now);
+  void note_memory();
+  void note_detection_memory();
   bool has_work() const;
   void rest();
+  // A client does something. Wakes the worker and the keeper at the end of this turn.
+  void note_work() {
+    worked_at_ = loop_.now();
+    if (timers_.slow() && !wake_due_) wake();
+  }
   void wake();
   void check_timeouts(TimePoint now);
   void post_summary(bool urgent);
@@ -225,7 +235,12 @@ class Worker final : public Upstream::Host,
   copies::ReadHits read_hits_;
   Latencies latencies_;
   WorkerMemory memory_;
-  TimePoint memory_at_{};  // when memory_ was last measured
+  // The round in which each client is visited once, a few buckets of clients_ at a time.
+  struct Round {
+    std::size_t bucket = 0;           // the next one
+    std::uint64_t clients_bytes = 0;  // of the clients visited so far
+    TimePoint visited_at{};
+  } round_;
   copies::WorkerCopies copies_;
   std::unique_ptr<AccessCounter> counter_;  // null: detection is off
   ReplySizes* reply_sizes_;                 // the counter's
@@ -263,6 +278,8 @@ class Worker final : public Upstream::Host,
   SignOfLife sign_of_life_;
   copies::PacedTimers timers_;
   std::size_t tick_timer_ = 0;
+  TimePoint worked_at_{};  // when a client last did something
+  bool wake_due_ = false;
   bool quiet_ = true;  // the last summary was empty
   bool accepts_ = true;
   struct Giving {

@@ -106,7 +106,7 @@ void Worker::adopt(CarriedClient came) {
 }
 
 void Worker::adopt_now(CarriedClient came) {
-  wake();
+  note_work();
   shared_.clients.fetch_add(1);
   // No copy that was requested before now may be older than what the client has seen elsewhere.
   shared_.fences.raise_all(loop_.clock());

@@ -35,10 +35,7 @@ void Worker::report_load(TimePoint now) {
 // A std::function holds only copyable values, hence the shared pointer.
 void Worker::take_client(std::uint64_t id, net::Stream stream, const std::string& peer) {
   const auto taken = std::make_shared<net::Stream>(std::move(stream));
-  loop_.post([this, id, taken, peer] {
-    wake();
-    open_session(id, std::move(*taken), peer);
-  });
+  loop_.post([this, id, taken, peer] { open_session(id, std::move(*taken), peer); });
 }
 
 void Worker::take_moved(MovedClient client) {
@@ -78,7 +75,6 @@ void Worker::move_clients() {
 }
 
 void Worker::adopt(MovedClient moved) {
-  wake();
   const std::uint64_t id = moved.session.id = free_client_id(moved.session.id);
   const TimePoint ran_script_at = moved.session.state.ran_script_at_;
   start(id, std::make_unique<Client>(*this, std::move(moved)));

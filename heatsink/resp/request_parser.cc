@@ -37,6 +37,13 @@ void RequestParser::reset() {
   stream_.reset();
 }
 
+void RequestParser::shrink() {
+  if (!at_start()) return;
+  std::vector<std::string_view>().swap(args_);
+  std::vector<Span>().swap(spans_);
+  std::string().swap(inline_text_);
+}
+
 void RequestParser::begin(char first_byte) {
   inline_ = first_byte != '*';
   state_ = inline_ ? State::kInline : State::kCount;

@@ -67,6 +67,14 @@ class RequestParser {
   // Forgets a half-read request.
   void reset();
 
+  // The memory for the arguments of a request.
+  std::size_t capacity_bytes() const {
+    return spans_.capacity() * sizeof(Span) + args_.capacity() * sizeof(std::string_view) +
+           inline_text_.capacity() + error_.capacity();
+  }
+  // Frees that memory between two requests: args() are gone then.
+  void shrink();
+
  private:
   static constexpr std::int64_t kPlainArgsMax = 32;
 

@@ -310,5 +310,18 @@ RC_GTEST_PROP(RequestParserProperty, StreamedRequestsAreWhole,
   }
 }
 
+TEST(RequestParser, ItsMemoryIsFreedBetweenRequestsOnly) {
+  RequestParser parser;
+  const std::string request = encoded(Args(3000, "a"));
+  ASSERT_EQ(parser.parse(request), ParseStatus::kRequest);
+  EXPECT_GE(parser.capacity_bytes(), 3000 * sizeof(std::string_view));
+  parser.shrink();
+  EXPECT_LT(parser.capacity_bytes(), 100u);
+  ASSERT_EQ(parser.parse(std::string_view(request).substr(0, 9000)), ParseStatus::kNeedMore);
+  parser.shrink();
+  ASSERT_EQ(parser.parse(request), ParseStatus::kRequest) << "a half-read request is kept";
+  EXPECT_EQ(parser.args().size(), 3000u);
+}
+
 }  // namespace
 }  // namespace heatsink::resp

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import EAGER, encode, until
+from harness import EAGER, SLOW, encode, until
 from stage import ProxyTest
 
 WATCHED_S = 4
@@ -57,26 +57,30 @@ class Idle(ProxyTest):
         self.read_until_hit()
 
     def test_its_memory_is_told_by_part(self):
-        parts = self.proxy.by_label("heatsink_memory_bytes", "of")
+        parts = self.proxy.by_label("heatsink_memory_bytes", "component")
         self.assertEqual(
-            set(parts), {"clients", "upstream", "detection", "copies", "addresses", "other"}
-        )
+            set(parts),
+            {"clients", "tls", "upstream", "detection", "copies", "addresses", "history",
+             "log", "fixed", "program", "other"},
+        )  # fmt: skip
         clients = [self.to_proxy() for _ in range(50)]
         for client in clients:
             client.ask("PING")
-        until(lambda: self.proxy.by_label("heatsink_memory_bytes", "of")["clients"] > 50 * 500)
+        until(
+            lambda: self.proxy.by_label("heatsink_memory_bytes", "component")["clients"] > 50 * 500
+        )
         self.assertAlmostEqual(
-            sum(self.proxy.by_label("heatsink_memory_bytes", "of").values()),
+            sum(self.proxy.by_label("heatsink_memory_bytes", "component").values()),
             self.proxy.process.rss_bytes(),
             delta=4e6,
         )
         for client in clients:
             client.close()
-        until(lambda: self.proxy.by_label("heatsink_memory_bytes", "of")["clients"] == 0)
+        until(lambda: self.proxy.by_label("heatsink_memory_bytes", "component")["clients"] == 0)
 
     def test_what_a_busy_hour_has_left_is_given_back(self):
         def upstream():
-            return self.proxy.by_label("heatsink_memory_bytes", "of")["upstream"]
+            return self.proxy.by_label("heatsink_memory_bytes", "component")["upstream"]
 
         with self.to_proxy() as client:
             self.redis.process.freeze()  # so that the proxy has to keep what it sends
@@ -85,6 +89,21 @@ class Idle(ProxyTest):
             self.redis.process.signal(signal.SIGCONT)
             client.read_many(100)
         until(lambda: upstream() < 1e5, what="they are freed")
+
+    def test_it_sleeps_although_clients_are_connected(self):
+        clients = [self.to_proxy() for _ in range(200)]
+        for client in clients:
+            client.ask("SET", "k", "v")
+        self.rests()
+        before = self.proxy.process.cpu_s()
+        begun = time.monotonic()
+        self.assertLess(self.wake_ups_per_s(), WAKE_UPS_PER_S_MAX)
+        self.proxy.metrics()  # as Prometheus does every 15 s
+        spent = (self.proxy.process.cpu_s() - before) / (time.monotonic() - begun)
+        self.assertLess(spent, 0.02 * SLOW)
+        for client in clients:
+            self.assertEqual(client.ask("PING"), b"+PONG\r\n")
+        self.read_until_hit()
 
     def test_orders_are_carried_out_at_once(self):
         self.rests()

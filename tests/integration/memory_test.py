@@ -66,6 +66,15 @@ class Exhausted(Kept):
             self.assertIn(False, ends)
         self.assertLess(self.proxy.process.rss_bytes(), 150 * MEBI * SLOW)
 
+    def test_channels_count(self):
+        """A client that subscribes to ever more channels and reads all answers is too much, too."""
+        client = self.to_proxy()
+        with self.assertRaises((Closed, ConnectionError)):
+            for first in range(0, 400_000, 1000):
+                client.send("SUBSCRIBE", *(f"{i:060d}" for i in range(first, first + 1000)))
+                client.read_many(1000)
+        until(lambda: self.cut_off("maximum-memory") > 0, what="it is counted")
+
     def is_whole(self, client):
         try:
             client.read()

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 
 #include "tests/simulation/session_fixture.h"
@@ -163,6 +164,50 @@ TEST_F(SessionEndTest, WhatAClientHoldsIsCountedAndWhenAllHoldTooMuchTheWorkerIs
   EXPECT_TRUE(host_.is_shed_due);
   in_turn([this] { host_.session->close(); });
   EXPECT_EQ(host_.shared.memory.used_bytes(), of_others);
+}
+
+class SessionShrinkTest : public SessionEndTest {
+ protected:
+  // Twice, as a worker does: a client that has done something since the first keeps its buffers.
+  void shrink() {
+    for (int i = 0; i < 2; ++i) in_turn([this] { host_.session->shrink(); });
+  }
+  std::size_t idle_bytes() {
+    shrink();
+    return host_.session->memory_bytes();
+  }
+};
+
+TEST_F(SessionShrinkTest, AnIdleClientKeepsNoBuffers) {
+  const std::size_t before = idle_bytes();
+  EXPECT_EQ(client().output().capacity(), 0u);
+  std::string many = "DEL";
+  for (int i = 0; i < 300; ++i) many += " k";
+  send({many});
+  send({"GET a", "GET b", "GET c", "GET d"});
+  receive("*1\r\n$4\r\nPI");
+  receive("NG\r\n");
+  EXPECT_GT(host_.session->memory_bytes(), before + 300 * 16);
+  EXPECT_EQ(idle_bytes(), before);
+}
+
+TEST_F(SessionShrinkTest, ABusyClientKeepsItsSmallBuffers) {
+  shrink();
+  send({"GET a"});
+  in_turn([this] { host_.session->shrink(); });
+  EXPECT_GT(client().output().capacity(), 0u);
+}
+
+TEST_F(SessionShrinkTest, AHalfRequestAndUnreadRepliesAreKept) {
+  receive("*2\r\n$3\r\nGET\r\n$1\r\n");
+  shrink();
+  client().room = 0;
+  receive("a\r\n");
+  shrink();
+  EXPECT_EQ(got(), "");
+  client().room = 100;
+  in_turn([this] { host_.session->writable(); });
+  EXPECT_EQ(got(), "+GET a|");
 }
 
 }  // namespace

@@ -11,8 +11,10 @@ import threading
 import unittest
 
 from harness import (
-    EAGER, HEATSINK, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, need_programs, until,
+    EAGER, HEATSINK, PATIENCE_S, Closed, Proxy, RawClient, Redis, ValueClient, need_programs, until,
 )  # fmt: skip
+
+BIG_BYTES = 32 << 20
 
 OPTIONS = {**EAGER, "shutdown.drain": "20s", "detection.hot-qps": 20}
 
@@ -232,6 +234,37 @@ class Fails(Restarts):
         client.close()
         self.ended(new)
 
+    def half_handed_over(self):
+        """Two clients: one is in the new process, one cannot be moved. And the new process."""
+        moved, reader = self.client(), self.client(receive_buffer=4096)
+        moved.ask("PING")
+        self.server.ask("SET", "big", b"x" * BIG_BYTES)
+        reader.send("GET", "big")  # not read yet: it stays
+        new = self.begin_restart()
+        until(
+            lambda: "accepting clients with" in self.output()
+            and self.proxy.metric("heatsink_clients_taken_over_total") == 1,
+            what="one client is moved",
+        )
+        return moved, reader, new
+
+    def test_killed_while_it_takes_clients(self):
+        moved, reader, new = self.half_handed_over()
+        os.kill(new, signal.SIGKILL)
+        self.assertIn("was ended by signal 9 during the hand-over", self.failed())
+        self.assertGreater(len(reader.read()), BIG_BYTES)
+        self.serves(reader)
+        with self.assertRaises(Closed):
+            moved.ask("PING")
+
+    def test_the_old_one_is_killed_while_it_gives_clients(self):
+        moved, reader, new = self.half_handed_over()
+        os.kill(self.pid, signal.SIGKILL)
+        self.pid = new
+        self.serves(moved)
+        with self.assertRaises(Closed):
+            reader.read()
+
     def test_the_old_one_is_killed(self):
         client = self.client()
         client.ask("PING")
@@ -369,6 +402,10 @@ class UnderLoad(Restarts):
             load.stop()
         self.assertEqual(load.surprises, [])
         self.assertNotIn(" cut because", self.output())
+
+
+class UnderLoadAtLevelSession(UnderLoad):
+    OPTIONS = {**OPTIONS, "cache.level": "session"}
 
 
 if __name__ == "__main__":

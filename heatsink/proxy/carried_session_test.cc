@@ -21,7 +21,7 @@ CarriedSession sample() {
   for (const char* name : {"a", "b"}) session.state.channels_.insert(name);
   session.state.patterns_.insert("p*");
   session.state.receives_messages_ = true;
-  session.input = std::string("*2\r\n$3\r\nGE", 11);
+  session.input = "*2\r\n$3\r\nGE";
   session.ran_script = true;
   session.private_connection = {resp::Protocol::kResp3, false, true, 3};
   session.waiting = {"*3\r\n...", 12, true};

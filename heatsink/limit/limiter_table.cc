@@ -4,41 +4,30 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <thread>
 #include <utility>
 
 namespace heatsink::limit {
 namespace {
 
-constexpr int kTries = 4;  // attempts to take an entry that other threads may take first
+// Attempts to give a key an entry, while other threads do the same. One of these may have lost its
+// core after its claim: it gets some before each of the later attempts.
+constexpr int kTries = 100;
+constexpr int kTriesAtOnce = 4;
 
 std::size_t sets_for(std::size_t entries) {
   return std::bit_ceil((std::max<std::size_t>(entries, 1) + LimiterTable::kWays - 1) /
                        LimiterTable::kWays);
 }
 
-// Marks an entry that changes from one key to another. No look-up finds it, so tokens taken by the
-// new key are not forgotten together with those of the old one.
-constexpr std::uint64_t kChanging = 1;
+// In an entry's key: the entry is being given to the key, or taken from it. No look-up finds it, so
+// nobody uses its limiter meanwhile.
+constexpr std::uint64_t kClaimed = 1;
 
-// 0 and 1 are reserved values.
-std::uint64_t stored(std::uint64_t key) { return key < 2 ? key + 2 : key; }
-
-// The limiter of an empty entry is as new, so it need not forget anything.
-template <class Entry>
-bool take(Entry& entry, std::uint64_t key, std::uint64_t empty) noexcept {
-  std::uint64_t before = entry.key.load();
-  if (before == empty) return entry.key.compare_exchange_strong(before, key);
-  if (before == kChanging || !entry.key.compare_exchange_strong(before, kChanging)) return false;
-  entry.limiter->forget();
-  entry.key.store(key);
-  return true;
-}
-
-template <class Entry>
-void leave(Entry& entry, std::uint64_t key, std::uint64_t empty) noexcept {
-  if (!entry.key.compare_exchange_strong(key, kChanging)) return;
-  entry.limiter->forget();
-  entry.key.store(empty);
+// Even, and not 0, which is reserved.
+std::uint64_t stored(std::uint64_t key) {
+  const std::uint64_t even = key & ~kClaimed;
+  return even == 0 ? 2 : even;
 }
 
 }  // namespace
@@ -68,30 +57,45 @@ Limiter* LimiterTable::find(std::uint64_t key) noexcept {
   return entry == nullptr ? nullptr : entry->limiter.get();
 }
 
-LimiterTable::Entry& LimiterTable::roomiest(Entry* ways, TimePoint now) noexcept {
-  Entry* best = nullptr;
+LimiterTable::Victim LimiterTable::roomiest(Entry* ways, TimePoint now) noexcept {
+  Victim best;
   std::uint64_t most = 0;
   for (Entry* entry = ways; entry != ways + kWays; ++entry) {
     const std::uint64_t key = entry->key.load();
-    if (key == kEmpty) return *entry;
-    if (key == kChanging) continue;
+    if (key == kEmpty) return {entry, key};
+    if ((key & kClaimed) != 0) continue;
     const std::uint64_t left = entry->limiter->try_acquire(0, now).remaining;
-    if (best != nullptr && left <= most) continue;
+    if (best.entry != nullptr && left <= most) continue;
     most = left;
-    best = entry;
+    best = {entry, key};
   }
-  return best == nullptr ? *ways : *best;
+  return best;
+}
+
+// Two threads that place one key both claim an entry before they look for another one of that key.
+// So at least one of them sees the other, and gives its entry back; if both do, both try again.
+void LimiterTable::place(std::uint64_t key, TimePoint now) noexcept {
+  Entry* const ways = ways_of(key);
+  Victim victim = roomiest(ways, now);
+  // Only from what it was then: another thread may have given it to a key that is in use now.
+  if (victim.entry == nullptr ||
+      !victim.entry->key.compare_exchange_strong(victim.key, key | kClaimed))
+    return;
+  // The limiter of an empty entry is as new.
+  if (victim.key != kEmpty) victim.entry->limiter->forget();
+  const bool is_elsewhere = std::any_of(ways, ways + kWays, [&](const Entry& entry) {
+    return &entry != victim.entry && (entry.key.load() | kClaimed) == (key | kClaimed);
+  });
+  victim.entry->key.store(is_elsewhere ? kEmpty : key);
 }
 
 Limiter& LimiterTable::of(std::uint64_t key, TimePoint now) noexcept {
   const std::uint64_t wanted = stored(key);
   Entry* entry = find_entry(wanted);
   for (int i = 0; entry == nullptr && i < kTries; ++i) {
-    Entry& victim = roomiest(ways_of(wanted), now);
-    const bool taken = take(victim, wanted, kEmpty);
-    // Another thread may have given the key an entry meanwhile: the first one found counts.
+    if (i >= kTriesAtOnce) std::this_thread::yield();
+    place(wanted, now);
     entry = find_entry(wanted);
-    if (taken && entry != &victim) leave(victim, wanted, kEmpty);
   }
   return entry == nullptr ? *ways_of(wanted)->limiter : *entry->limiter;
 }
@@ -99,12 +103,16 @@ Limiter& LimiterTable::of(std::uint64_t key, TimePoint now) noexcept {
 void LimiterTable::carry_from(LimiterTable& old, const CarryOver& carry, TimePoint now) noexcept {
   for (Entry& entry : old.entries_) {
     const std::uint64_t key = entry.key.load();
-    if (key != kEmpty && key != kChanging) carry.move(*entry.limiter, of(key, now));
+    if (key != kEmpty && (key & kClaimed) == 0) carry.move(*entry.limiter, of(key, now));
   }
 }
 
 void LimiterTable::drop(std::uint64_t key) noexcept {
-  if (Entry* const entry = find_entry(stored(key))) leave(*entry, stored(key), kEmpty);
+  std::uint64_t held = stored(key);
+  Entry* const entry = find_entry(held);
+  if (entry == nullptr || !entry->key.compare_exchange_strong(held, held | kClaimed)) return;
+  entry->limiter->forget();
+  entry->key.store(kEmpty);
 }
 
 }  // namespace heatsink::limit

@@ -18,11 +18,11 @@ namespace heatsink::limit {
 // client cannot push it out by using many new keys. Only if more keys than fit are short of tokens
 // at the same time, a key may get up to one burst twice.
 //
-// Keys are hashes with uniformly random bits; keys with equal hashes share a limiter. A key can be
-// in one of kWays entries. Any number of threads may call, without a lock. A thread that calls
-// while an entry gets another key may use that key's limiter, once. All memory is allocated at the
-// start: about 64 bytes per entry, and the limiter (a bucket 64, a sliding window 700). A look-up
-// costs about as much as a call of the limiter (bench_limit).
+// Keys are hashes with uniformly random bits; keys that differ in the lowest bit only share a
+// limiter. A key can be in one of kWays entries. Any number of threads may call, without a lock. A
+// thread that calls while an entry gets another key may use that key's limiter, once. All memory is
+// allocated at the start: about 64 bytes per entry, and the limiter (a bucket 64, a sliding window
+// 700). A look-up costs about as much as a call of the limiter (bench_limit).
 class LimiterTable {
  public:
   static constexpr std::size_t kWays = 8;
@@ -51,7 +51,14 @@ class LimiterTable {
 
   Entry* ways_of(std::uint64_t key) noexcept;
   Entry* find_entry(std::uint64_t key) noexcept;
-  static Entry& roomiest(Entry* ways, TimePoint now) noexcept;
+  // An entry, and the key that it had when it was chosen. Null: all ways are claimed.
+  struct Victim {
+    Entry* entry = nullptr;
+    std::uint64_t key = kEmpty;
+  };
+  static Victim roomiest(Entry* ways, TimePoint now) noexcept;
+  // Gives `key` an entry, unless another thread does so, or has done so.
+  void place(std::uint64_t key, TimePoint now) noexcept;
 
   std::vector<Entry> entries_;
   std::size_t mask_;  // of the sets of ways

@@ -8,32 +8,18 @@ more client goes on all the time, and its longest wait is shown: a trim must not
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import ssl
 import sys
 import tempfile
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/security")]
 SETTLED_S = 25  # two trims
-
-
-class Ping(threading.Thread):
-    """A client that is answered all the time; `longest_s` is its longest wait since reset()."""
-
-    def __init__(self, harness, port):
-        super().__init__(daemon=True)
-        self.client, self.running, self.longest_s = harness.RawClient(port), True, 0.0
-
-    def run(self):
-        while self.running:
-            asked = time.monotonic()
-            self.client.ask("PING")
-            self.longest_s = max(self.longest_s, time.monotonic() - asked)
-            time.sleep(0.002)
+PAUSE_S = 0.002  # of the client that goes on
 
 
 def burst(crowd, encode):
@@ -44,18 +30,20 @@ def burst(crowd, encode):
 
 
 def measure(harness, redis, kind, options, wrap, clients):
+    from harness.asking import Asking  # pylint: disable=import-outside-toplevel
     from harness.crowd import Crowd  # pylint: disable=import-outside-toplevel
 
     proxy = harness.Proxy(redis, {"proxy.maximum-clients": 2 * clients, **options})
     resp = 3 if kind == "RESP3" else 2
+    ends = contextlib.ExitStack()
     try:
         with Crowd(proxy.port, 50, resp, wrap) as warm:
             burst(warm, harness.encode)
         time.sleep(SETTLED_S)
-        ping = Ping(harness, proxy.port) if not options else None
+        ping = Asking(proxy.port, PAUSE_S) if not options else None
         before = proxy.process.rss_bytes()
         if ping:
-            ping.start()
+            ends.enter_context(ping)
 
         def row(when):
             peak = proxy.process.rss_bytes()
@@ -77,10 +65,8 @@ def measure(harness, redis, kind, options, wrap, clients):
             burst(crowd, harness.encode)
             row("after a burst")
         row("all have left")
-        if ping:
-            ping.running = False
-            ping.join()
     finally:
+        ends.close()
         proxy.stop()
 
 

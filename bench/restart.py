@@ -14,46 +14,31 @@ import re
 import resource
 import signal
 import sys
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
 
-class Asking(threading.Thread):
-    """A client that is answered all the time; `longest_s` is its longest wait since it was set."""
-
-    def __init__(self, harness, port):
-        super().__init__(daemon=True)
-        self.client, self.running, self.longest_s = harness.RawClient(port), True, 0.0
-
-    def run(self):
-        while self.running:
-            asked = time.monotonic()
-            self.client.ask("PING")
-            self.longest_s = max(self.longest_s, time.monotonic() - asked)
-
-
 def measure(harness, redis, count):
+    from harness.asking import Asking  # pylint: disable=import-outside-toplevel
+
     proxy = harness.Proxy(redis, {"proxy.maximum-clients": count + 100})
     output = proxy.process.output
     try:
         clients = [harness.RawClient(proxy.port, timeout_s=60) for _ in range(count)]
         for number, client in enumerate(clients):
             client.ask("SELECT", number % 16)
-        asking = Asking(harness, proxy.port)
-        asking.start()
-        time.sleep(0.2)  # it is at work
-        asking.longest_s = 0.0
-        time.sleep(1)
-        before_s, asking.longest_s = asking.longest_s, 0.0
-        began = time.monotonic()
-        os.kill(proxy.process.child.pid, signal.SIGUSR2)
-        harness.until(lambda: "serves the clients" in output(), 60, "the hand-over")
-        took_s = time.monotonic() - began
-        during_s, asking.running = asking.longest_s, False
-        asking.join()
+        with Asking(proxy.port) as asking:
+            time.sleep(0.2)  # it is at work
+            asking.longest_s = 0.0
+            time.sleep(1)
+            before_s, asking.longest_s = asking.longest_s, 0.0
+            began = time.monotonic()
+            os.kill(proxy.process.child.pid, signal.SIGUSR2)
+            harness.until(lambda: "serves the clients" in output(), 60, "the hand-over")
+            took_s = time.monotonic() - began
+            during_s = asking.longest_s
         lost = 0
         for client in clients:
             try:

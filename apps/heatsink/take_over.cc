@@ -149,7 +149,7 @@ Status TakeOver::begin(proxy::Proxy& proxy) {
   const auto* const go =
       received->message ? std::get_if<handover::Go>(&*received->message) : nullptr;
   if (go != nullptr) proxy.begin_client_ids_at(go->next_client_id);
-  // If the predecessor has just died, nobody else accepts at its sockets.
+  // If the predecessor has just died, no other process accepts at its sockets.
   if (go == nullptr && !received->ended) return fault("it does not stop accepting clients");
   proxy.socket_file() = std::move(file_);
   proxy.set_accepting(true);

@@ -79,13 +79,13 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // The warmed keys by name, and the searches. Or one search, with its keys once it is over.
   report::WarmReport warmed(std::uint64_t search = 0);
   // For a process that takes over from another one: keys with copies, and for how long a person
-  // wants them warm (0: nobody asked). Waits up to a second; at most `count_max` keys.
+  // wants them warm (0: no order asks for it). Waits up to a second; at most `count_max` keys.
   struct LastingKey {
     report::WarmKey key;
     Nanos lasts{0};
   };
   std::vector<LastingKey> hot_names(std::size_t count_max);
-  // Loads such keys, and keeps them hot for that time; for `at_least` if nobody asked.
+  // Loads such keys, and keeps them hot for that time; for `at_least` if no order does.
   void warm_all(std::vector<LastingKey> keys, Nanos at_least);
   // What the proxy has counted of the key, and what the server says about its value. Waits for the
   // server, at most 2 s (copy_keeper_inspection.cc). `name` may be the redacted name.

@@ -21,7 +21,7 @@ std::size_t sets_for(std::size_t entries) {
 }
 
 // In an entry's key: the entry is being given to the key, or taken from it. No look-up finds it, so
-// nobody uses its limiter meanwhile.
+// no thread uses its limiter meanwhile.
 constexpr std::uint64_t kClaimed = 1;
 
 // Even, and not 0, which is reserved.

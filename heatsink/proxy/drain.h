@@ -32,7 +32,7 @@ std::string describe_stays(const std::array<std::uint64_t, kStays>& clients);
 //   begin .. begin + spread    one client after the other stops sending requests
 //   .. begin + limit           what clients have begun may end; who has all replies is closed
 //   begin + limit              blocking commands are ended on the server, subscribers are closed
-//   .. begin + limit + kLast   the last replies; then whoever is left is cut
+//   .. begin + limit + kLast   the last replies; then the clients that are left are cut
 class Drain {
  public:
   // After `limit`, for the replies of blocking commands that were ended.

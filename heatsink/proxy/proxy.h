@@ -34,7 +34,7 @@ class Proxy {
   // Binds the address, starts the threads and returns. Clients are accepted from now on, even while
   // the server cannot be reached. After an error nothing is left running. `seed` protects the
   // hashes against chosen keys: draw it at random.
-  // With `listeners` of a predecessor it binds nothing, and accepts nobody until set_accepting().
+  // With `listeners` of a predecessor it binds nothing, and accepts clients after set_accepting().
   static Result<std::unique_ptr<Proxy>> start(const policy::ProxyOptions& options,
                                               std::uint64_t seed,
                                               std::vector<net::Fd> listeners = {});

@@ -23,7 +23,7 @@ void Session::finish() {
   choose_reading();
 }
 
-// Requests that still arrive would be executed on a connection whose replies nobody reads.
+// Requests that still arrive would run on a connection whose replies no client reads.
 bool Session::reads_while_finishing() const {
   return in_multi_ || watching_ || wait_ != nullptr || subscribed() || in_stream();
 }

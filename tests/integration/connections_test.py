@@ -5,11 +5,11 @@ import os
 import ssl
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
 from harness import LONG, PATIENCE_S, SLOW, RawClient, drain, encode, until
+from harness.asking import Asking
 from harness.crowd import Crowd, need_descriptors
 from stage import ProxyTest
 
@@ -23,28 +23,6 @@ KILO, BIG = b"x" * 1000, b"y" * 60_000
 GIVEN_BACK_S = 60  # the proxy trims every 10 s at most
 MEBI = 1 << 20
 LEFT = 4 * MEBI  # not worth a trim, in sum (heatsink/copies/trim_policy.h)
-
-
-class Busy:
-    """One client that goes on all the time: the proxy never comes to rest."""
-
-    def __init__(self, port):
-        self.client, self.running = RawClient(port), True
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self):
-        while self.running:
-            self.client.ask("PING")
-            time.sleep(0.02)  # paces the load; nothing waits for it
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.running = False
-        self.thread.join()
-        self.client.close()
 
 
 class Crowded(ProxyTest):
@@ -104,7 +82,7 @@ class Measured(Crowded):
               f"{counted:.0f} as the proxy counts them")  # fmt: skip
 
     def plays(self, most=EACH_MAX, **how):
-        with Busy(self.proxy.port), self.crowd(**how) as crowd:
+        with Asking(self.proxy.port, pause_s=0.02), self.crowd(**how) as crowd:
             crowd.ping()
             self.falls_to(crowd, most, "connected")
             crowd.each(encode("CLIENT", "SETNAME", "worker-17") + encode("SELECT", 0)
@@ -173,7 +151,7 @@ class BadMinutes(Crowded):
             self.assertEqual(self.proxy.metric("heatsink_clients_refused_total"), 0)
 
     def test_the_server_is_killed_under_all_of_them(self):
-        """Each is told at once; the server that is back sees a few connections, not a storm."""
+        """Each gets an error at once; the server that is back sees a few connections."""
         with self.crowd() as crowd:
             crowd.ping()
             before, begun = self.attempts(), time.monotonic()

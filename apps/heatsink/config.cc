@@ -28,7 +28,7 @@ ConfigFaults configure(const ConfigurationFlags& flags, policy::ProxyOptions& pr
 
 // Users share the output with colleagues and in tickets.
 void hide_password(std::string& url) {
-  const Result<net::RedisUrl> parsed = net::parse_redis_url(url);
+  const Result<net::RedisUrl> parsed = net::parse_upstream_url(url);
   if (parsed.ok() && !parsed->password.empty()) url = parsed->redacted();
 }
 

@@ -57,7 +57,7 @@ void check_admin(ConfigFaults& faults, const policy::ProxyOptions& options) {
 // Refuses a password that 'config print' has hidden: the server would refuse it, too. Clients
 // choose their databases themselves, and start in 0 as without the proxy.
 void check_upstream(ConfigFaults& faults, const policy::ProxyOptions& options) {
-  const Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
+  const Result<net::RedisUrl> upstream = net::parse_upstream_url(options.upstream);
   if (upstream.ok()) {
     for (const std::string& fault : policy::tls_faults(options, *upstream))
       require(faults, false, fault);

@@ -28,7 +28,7 @@ std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& opti
                                                 const proxy::Proxy& proxy) {
   if (!options.doctor_enabled) return nullptr;
   doctor::Watch::Sources sources;
-  sources.look = [options, upstream = *net::parse_redis_url(options.upstream)](
+  sources.look = [options, upstream = *net::parse_upstream_url(options.upstream)](
                      doctor::When when, const std::atomic<bool>& stop) {
     return look(options, upstream, when, stop);
   };

@@ -95,7 +95,7 @@ std::string scratch_key() {
 doctor::Diagnosis diagnose(const policy::ProxyOptions& options, bool writes) {
   doctor::Facts facts;
   facts.options = options;
-  facts.upstream = *net::parse_redis_url(options.upstream);
+  facts.upstream = *net::parse_upstream_url(options.upstream);
   doctor::ProbeOptions how;
   if (writes) how.scratch_key = scratch_key();
   facts.machine = doctor::look_at_machine(options);

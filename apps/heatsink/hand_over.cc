@@ -146,7 +146,7 @@ handover::Offer HandOver::offer() const {
   handover::Offer offer;
   const policy::ProxyOptions options = proxy_.options();
   offer.listen = options.listen;
-  offer.upstream = net::parse_redis_url(options.upstream)->display();
+  offer.upstream = net::parse_upstream_url(options.upstream)->display();
   offer.listeners = static_cast<std::uint32_t>(proxy_.listeners().size());
   offer.has_admin = admin_ != nullptr;
   offer.file_device = proxy_.socket_file().device();

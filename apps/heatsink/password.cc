@@ -18,7 +18,7 @@ std::string with_password(const std::string& url, std::string_view password) {
   }
   const std::size_t begin = url.find("://") + 3;
   const std::string_view rest = std::string_view(url).substr(begin);
-  const bool has_user = !net::parse_redis_url(url)->user.empty();
+  const bool has_user = !net::parse_upstream_url(url)->user.empty();
   const bool has_at = has_user || rest.starts_with('@') || rest.starts_with(":@");
   const std::size_t user_end = has_user ? url.find_first_of(":@", begin) : begin;
   const std::size_t place = has_at ? url.find('@', begin) + 1 : begin;
@@ -32,7 +32,7 @@ Status take_password(policy::ProxyOptions& options) {
     if (!read.ok())
       return Error{read.error().code, "upstream.password-file: " + read.error().message};
     password = std::move(read).value();
-  } else if (net::parse_redis_url(options.upstream)->password.empty()) {
+  } else if (net::parse_upstream_url(options.upstream)->password.empty()) {
     const char* const variable = std::getenv(kUpstreamVariable);  // NOLINT(concurrency-mt-unsafe)
     password = variable == nullptr ? "" : variable;
   }

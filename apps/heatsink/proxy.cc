@@ -109,7 +109,7 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
   net::Endpoint listening = *net::parse_endpoint(options.listen);
   listening.tcp.port = proxy.port();
   std::string line = "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
-                     net::parse_redis_url(options.upstream)->display() +
+                     net::parse_upstream_url(options.upstream)->display() +
                      (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
                      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) +
                      "\n";

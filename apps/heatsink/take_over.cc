@@ -73,7 +73,7 @@ Status TakeOver::take_offer(const policy::ProxyOptions& options) {
   if (!received.ok()) return received.error();
   const auto* const offer = std::get_if<handover::Offer>(&*received->message);
   if (offer == nullptr) return fault("it offers no listening sockets");
-  const std::string upstream = net::parse_redis_url(options.upstream)->display();
+  const std::string upstream = net::parse_upstream_url(options.upstream)->display();
   if (offer->listen != options.listen)
     return fault("proxy.listen was " + offer->listen + " and is " + options.listen +
                  " now; a new address needs a restart");

@@ -12,7 +12,7 @@
 namespace heatsink::net {
 namespace {
 
-constexpr std::uint16_t kRedisPort = 6379;
+constexpr std::uint16_t kRedisPort = 6379, kSentinelPort = 26379;
 constexpr std::size_t kHostLengthMax = 253;  // RFC 1035, section 2.3.4, as text
 
 Error invalid(std::string message) {
@@ -31,7 +31,7 @@ bool is_host(std::string_view host) {
   if (host.size() > kHostLengthMax) return false;
   for (const char c : host)
     if (std::isgraph(static_cast<unsigned char>(c)) == 0 ||
-        std::string_view("[]/@").find(c) != std::string_view::npos)
+        std::string_view("[]/@,").find(c) != std::string_view::npos)
       return false;
   return true;
 }
@@ -101,9 +101,32 @@ constexpr std::array<Scheme, 5> kSchemes{{{.text = "redis://"},
                                           {.text = "valkeys://", .tls = true},
                                           {.text = "unix://", .is_unix = true}}};
 
-const Scheme* scheme_of(std::string_view url) {
-  for (const Scheme& scheme : kSchemes)
-    if (url.starts_with(scheme.text)) return &scheme;
+struct NamedTopology {
+  std::string_view suffix;  // of the scheme
+  Topology topology;
+};
+constexpr std::array<NamedTopology, 4> kTopologies{{{"", Topology::kServer},
+                                                    {"+cluster", Topology::kCluster},
+                                                    {"+sentinel", Topology::kSentinel},
+                                                    {"+replicas", Topology::kReplicas}}};
+
+// Removes the scheme, with the topology that it names, from the front of `url`. Null: no scheme.
+const Scheme* take_scheme(std::string_view& url, Topology& topology) {
+  constexpr std::string_view kEnd = "://";
+  const std::size_t end = url.find(kEnd);
+  if (end == std::string_view::npos) return nullptr;
+  const std::string_view name = url.substr(0, end);
+  for (const Scheme& scheme : kSchemes) {
+    const std::string_view base = scheme.text.substr(0, scheme.text.size() - kEnd.size());
+    if (!name.starts_with(base)) continue;
+    for (const NamedTopology& each : kTopologies) {
+      if (name.substr(base.size()) != each.suffix) continue;
+      if (scheme.is_unix && each.topology != Topology::kServer) return nullptr;
+      topology = each.topology;
+      url.remove_prefix(end + kEnd.size());
+      return &scheme;
+    }
+  }
   return nullptr;
 }
 
@@ -181,25 +204,64 @@ namespace {
 
 constexpr std::uint32_t kDbMax = 0x7FFFFFFF;
 
-// Parses "host[:port][/db]".
+Error misplaced_host() {
+  return invalid(
+      "the host in the server's URL is missing or malformed; in a password write / as %2F and @ as "
+      "%40");
+}
+
+// Parses "host[:port][,host[:port]]...".
+std::optional<Error> take_hosts(std::string_view hosts, RedisUrl& url) {
+  const std::uint16_t usual = url.topology == Topology::kSentinel ? kSentinelPort : kRedisPort;
+  if (url.topology == Topology::kServer && hosts.find(',') != std::string_view::npos)
+    return invalid(
+        "several addresses need a scheme that says what they are: redis+cluster://a,b for nodes of "
+        "a cluster, redis+sentinel://a,b/mymaster, or redis+replicas://a,b for a master with its "
+        "replicas");
+  std::vector<HostPort> found;
+  for (bool more = true; more;) {
+    const std::size_t comma = hosts.find(',');
+    std::string_view host;
+    std::string_view port_text;
+    if (!split_host(hosts.substr(0, comma), host, port_text) || host.empty() || !is_host(host))
+      return misplaced_host();
+    const auto port = port_text.empty()     ? usual
+                      : port_text[0] == ':' ? parse_number(port_text.substr(1), 65535)
+                                            : std::nullopt;
+    if (!port || *port == 0)
+      return invalid("the port in the server's URL must be a number from 1 to 65535");
+    if (found.size() == kAddressesMax)
+      return invalid("the server's URL has more than " + std::to_string(kAddressesMax) +
+                     " addresses: a few are enough, the others are found by asking these");
+    found.push_back({std::string(host), static_cast<std::uint16_t>(*port)});
+    more = comma != std::string_view::npos;
+    if (more) hosts.remove_prefix(comma + 1);
+  }
+  url.address = found.front();
+  url.others.assign(found.begin() + 1, found.end());
+  return std::nullopt;
+}
+
+// Parses "host[:port][/db]", or the lists of hosts of the other topologies.
 std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
   const std::size_t slash = rest.find('/');
-  std::string_view host;
-  std::string_view port_text;
-  if (!split_host(rest.substr(0, slash), host, port_text) || host.empty() || !is_host(host))
-    return invalid(
-        "the host in the server's URL is missing or malformed; in a password write / as %2F and @ "
-        "as %40");
-  const auto port = port_text.empty()     ? kRedisPort
-                    : port_text[0] == ':' ? parse_number(port_text.substr(1), 65535)
-                                          : std::nullopt;
-  if (!port || *port == 0)
-    return invalid("the port in the server's URL must be a number from 1 to 65535");
-  url.address = {std::string(host), static_cast<std::uint16_t>(*port)};
-  const std::string_view db = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
-  const auto number = db.empty() ? 0 : parse_number(db, kDbMax);
+  if (auto fault = take_hosts(rest.substr(0, slash), url)) return fault;
+  std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
+  if (url.topology == Topology::kSentinel) {
+    const std::size_t end = path.find('/');
+    const auto name = percent_decode(path.substr(0, end));
+    if (!name || name->empty())
+      return invalid(
+          "a URL of Sentinels needs the name of the master that they watch, as in "
+          "redis+sentinel://host:26379/mymaster");
+    url.master_name = *name;
+    path = end == std::string_view::npos ? "" : path.substr(end + 1);
+  }
+  const auto number = path.empty() ? 0 : parse_number(path, kDbMax);
   if (!number)
     return invalid("the path in the server's URL must be the number of a database, or nothing");
+  if (*number != 0 && url.topology == Topology::kCluster)
+    return invalid("a cluster has no database " + std::to_string(*number) + ": leave the path out");
   url.db = *number;
   return std::nullopt;
 }
@@ -231,14 +293,21 @@ std::string with_scheme(std::string_view server) {
 }
 
 Result<RedisUrl> parse_redis_url(std::string_view given) {
+  Result<RedisUrl> url = parse_upstream_url(given);
+  if (url.ok() && url->topology != Topology::kServer)
+    return invalid("this needs the address of one server: write redis://host:port");
+  return url;
+}
+
+Result<RedisUrl> parse_upstream_url(std::string_view given) {
   const std::string text = with_scheme(given);
-  const Scheme* const scheme = scheme_of(text);
+  std::string_view rest = text;
+  RedisUrl url;
+  const Scheme* const scheme = take_scheme(rest, url.topology);
   if (scheme == nullptr)
     return invalid(
         "not a server's address: write host[:port], redis://[user:password@]host[:port], "
         "rediss://... for TLS, or unix:///path");
-  std::string_view rest = std::string_view(text).substr(scheme->text.size());
-  RedisUrl url;
   url.tls = scheme->tls;
   // Splits at the last @. A password with a bare @ is wrong by RFC 3986, but common and
   // unambiguous.
@@ -254,18 +323,22 @@ Result<RedisUrl> parse_redis_url(std::string_view given) {
 }
 
 std::string RedisUrl::where() const {
-  return unix_path.empty() ? address.text() : "unix:" + unix_path;
+  if (!unix_path.empty()) return "unix:" + unix_path;
+  std::string out = address.text();
+  for (const HostPort& other : others) out += "," + other.text();
+  return out;
 }
 
 namespace {
 
 std::string shown(const RedisUrl& url, const std::string& credentials) {
-  const std::string scheme = !url.unix_path.empty() ? "unix://"
-                             : url.tls              ? "rediss://"
-                                                    : "redis://";
-  std::string out = scheme + credentials + (credentials.empty() ? "" : "@");
+  std::string out = !url.unix_path.empty() ? "unix" : url.tls ? "rediss" : "redis";
+  for (const NamedTopology& each : kTopologies)
+    if (each.topology == url.topology) out += each.suffix;
+  out += "://" + credentials + (credentials.empty() ? "" : "@");
   if (url.unix_path.empty()) {
-    out += url.address.text();
+    out += url.where();
+    if (!url.master_name.empty()) out += "/" + percent_encode(url.master_name);
     return url.db == 0 ? out : out + "/" + std::to_string(url.db);
   }
   for (const char c : url.unix_path) out += c == '/' ? "/" : percent_encode({&c, 1});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heatsink/base/result.h"
 
@@ -43,6 +44,14 @@ std::string network_of(std::string_view peer);
 // Replaces the password where a URL is displayed. No real password is equal to it by mistake.
 inline constexpr std::string_view kHiddenPassword = "***";
 
+// What the addresses of a URL are, and so how the server of a key is found.
+enum class Topology : std::uint8_t {
+  kServer,    // one server, or any node of a cluster that is found out by asking it
+  kCluster,   // nodes of a cluster
+  kSentinel,  // Sentinels, which know the master's address
+  kReplicas,  // a master and its replicas, in any order
+};
+
 struct RedisUrl {
   HostPort address;  // ignored if unix_path is set
   std::string user;  // "": none given
@@ -50,7 +59,10 @@ struct RedisUrl {
   std::uint32_t db = 0;
   std::string unix_path = {};    // "": `address` applies
   bool tls = false;              // never with a unix_path
-  std::string where() const;     // "host:port", "unix:/path"
+  Topology topology = Topology::kServer;
+  std::vector<HostPort> others = {};  // after `address`; empty with kServer
+  std::string master_name = {};       // with kSentinel
+  std::string where() const;          // "host:port", "host:port,host:port", "unix:/path"
   std::string display() const;   // without the password
   std::string redacted() const;  // with kHiddenPassword, if there is a password
 };
@@ -61,7 +73,14 @@ std::string with_scheme(std::string_view server);
 // Accepts [redis://][[user][:password]@]host[:port][/db] (as redis-cli -u); rediss:// for TLS;
 // valkey:// and valkeys:// for the same; unix://[[user][:password]@]/path[?db=N]. Decodes percent
 // signs in user, password and path; the default port is 6379. A path alone (/run/redis.sock) is a
-// Unix socket. Errors never contain the password.
+// Unix socket. Errors never contain the password. The result has Topology::kServer.
 Result<RedisUrl> parse_redis_url(std::string_view text);
+
+// Accepts the same, and after a scheme for TCP "+cluster", "+sentinel" or "+replicas". These take
+// one to kAddressesMax hosts, separated by commas: redis+cluster://a:7000,b:7000. Sentinels need the
+// name of the master as the path, before the database: redis+sentinel://a,b,c/mymaster/0; their
+// default port is 26379. A cluster has no database other than 0.
+inline constexpr std::size_t kAddressesMax = 64;
+Result<RedisUrl> parse_upstream_url(std::string_view text);
 
 }  // namespace heatsink::net

@@ -74,6 +74,45 @@ TEST(RedisUrl, APasswordWithoutAUserAndWithABareAt) {
   EXPECT_EQ(parse_redis_url("redis://u:a@b:c@host")->password, "a@b:c");
 }
 
+TEST(UpstreamUrl, SeveralAddressesAndWhatTheyAre) {
+  const auto cluster = parse_upstream_url("rediss+cluster://u:p@a:7000,b,[::1]:7002");
+  ASSERT_TRUE(cluster.ok());
+  EXPECT_EQ(cluster->topology, Topology::kCluster);
+  EXPECT_TRUE(cluster->tls);
+  EXPECT_EQ(cluster->address.text(), "a:7000");
+  ASSERT_EQ(cluster->others.size(), 2U);
+  EXPECT_EQ(cluster->others[0].text(), "b:6379");
+  EXPECT_EQ(cluster->display(), "rediss+cluster://u@a:7000,b:6379,[::1]:7002");
+  const auto sentinel = parse_upstream_url("valkey+sentinel://:p@a,b:1/my%2Fmaster/3");
+  ASSERT_TRUE(sentinel.ok());
+  EXPECT_EQ(sentinel->address.text(), "a:26379");
+  EXPECT_EQ(sentinel->master_name, "my/master");
+  EXPECT_EQ(sentinel->db, 3U);
+  EXPECT_EQ(sentinel->redacted(), "redis+sentinel://:***@a:26379,b:1/my%2Fmaster/3");
+  EXPECT_EQ(parse_upstream_url("redis+replicas://a,b/1")->display(),
+            "redis+replicas://a:6379,b:6379/1");
+  EXPECT_EQ(parse_upstream_url("db7")->topology, Topology::kServer);
+}
+
+TEST(UpstreamUrl, RefusedWithWhatToWrite) {
+  const auto refusal = [](std::string_view text) {
+    const auto url = parse_upstream_url(text);
+    return url.ok() ? std::string("accepted") : url.error().message;
+  };
+  EXPECT_NE(refusal("redis+sentinel://a,b").find("redis+sentinel://host:26379/mymaster"),
+            std::string::npos);
+  EXPECT_NE(refusal("redis+cluster://a/1").find("no database 1"), std::string::npos);
+  EXPECT_NE(refusal("redis+cluster://a,,b").find("malformed"), std::string::npos);
+  EXPECT_NE(refusal("redis+other://a").find("not a server's address"), std::string::npos);
+  EXPECT_NE(refusal("unix+cluster:///a").find("not a server's address"), std::string::npos);
+  std::string many = "redis+cluster://a";
+  for (std::size_t i = 0; i < kAddressesMax; ++i) many += ",a";
+  EXPECT_NE(refusal(many).find("more than 64"), std::string::npos);
+  EXPECT_NE(refusal("redis://a,b").find("redis+cluster://a,b"), std::string::npos);
+  EXPECT_NE(parse_redis_url("redis+cluster://a").error().message.find("one server"),
+            std::string::npos);
+}
+
 TEST(RedisUrl, RefusedWithTheReasonAndWithoutThePassword) {
   for (const char* bad :
        {"", ":6379", "/", "unix:relative:x", "http://host", "http://u:hush@host", "redis://",

@@ -34,14 +34,14 @@ struct Rows {
 
 // Where the server is, and as whom the proxy logs in: all but the password.
 std::string place(const std::string& text) {
-  Result<net::RedisUrl> url = net::parse_redis_url(text);
+  Result<net::RedisUrl> url = net::parse_upstream_url(text);
   if (!url.ok()) return text;
   url->password.clear();
   return url->display() + " " + url->user + " " + std::to_string(url->db);
 }
 
 std::string hidden_url(const std::string& text) {
-  const Result<net::RedisUrl> url = net::parse_redis_url(text);
+  const Result<net::RedisUrl> url = net::parse_upstream_url(text);
   return url.ok() ? url->redacted() : text;
 }
 

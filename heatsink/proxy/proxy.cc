@@ -209,7 +209,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
   if (options.workers == 0)
     options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
                                                policy::ProxyOptions::kWorkersMax);
-  Result<net::RedisUrl> upstream = net::parse_redis_url(options.upstream);
+  Result<net::RedisUrl> upstream = net::parse_upstream_url(options.upstream);
   if (!upstream.ok()) return upstream.error();
   // SharedState's constructor cannot report an error, so the rules are checked here.
   if (const Result<detect::RuleSet> rules = policy::rule_set(options); !rules.ok())
@@ -254,7 +254,7 @@ Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
   policy::ProxyOptions wanted = options;
   wanted.workers = before->options.workers;
   // Whatever can fail comes before the first change.
-  const Result<net::RedisUrl> upstream = net::parse_redis_url(wanted.upstream);
+  const Result<net::RedisUrl> upstream = net::parse_upstream_url(wanted.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = policy::rule_set(wanted); !rules.ok())
     return rules.error();

@@ -30,13 +30,11 @@ Error look_up_error(const HostPort& address, int code) {
                    "; check the name, or write a numeric address"};
 }
 
-}  // namespace
-
-Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
+Result<std::vector<ResolvedAddress>> resolve_by(const HostPort& address, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   // Without a host, returns the addresses to listen on.
-  hints.ai_flags = AI_NUMERICSERV | (address.host.empty() ? AI_PASSIVE : 0);
+  hints.ai_flags = AI_NUMERICSERV | flags | (address.host.empty() ? AI_PASSIVE : 0);
   addrinfo* found = nullptr;
   const std::string port = std::to_string(address.port);
   const char* host = address.host.empty() ? nullptr : address.host.c_str();
@@ -51,6 +49,16 @@ Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
     resolved.family = each->ai_family;
   }
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<ResolvedAddress>> resolve(const HostPort& address) {
+  return resolve_by(address, 0);
+}
+
+Result<std::vector<ResolvedAddress>> resolve_numeric(const HostPort& address) {
+  return resolve_by(address, AI_NUMERICHOST);
 }
 
 Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server) {

@@ -19,6 +19,8 @@ struct ResolvedAddress {
   int family = 0;
 };
 Result<std::vector<ResolvedAddress>> resolve(const HostPort& address);
+// The same for a numeric host; never blocks. Error: kNotFound, the host is a name.
+Result<std::vector<ResolvedAddress>> resolve_numeric(const HostPort& address);
 // or the address of its Unix socket
 Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server);
 

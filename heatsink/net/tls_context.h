@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "heatsink/base/result.h"
 
@@ -50,6 +51,12 @@ class TlsContext {
   bool is_server() const { return is_server_; }
   // to be verified; "": not verified
   const std::string& server_name() const { return server_name_; }
+  // The same for a server whose certificate must have another name.
+  TlsContext for_server(std::string name) const {
+    TlsContext other = *this;
+    other.server_name_ = std::move(name);
+    return other;
+  }
   // When the first certificate of our own chain expires, in seconds since 1970. Nothing: no TLS, or
   // a client without a certificate.
   std::optional<std::int64_t> expires_at() const { return expires_at_; }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/topology/announced_map.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace heatsink::topology {
+namespace {
+
+using resp::Value;
+
+constexpr std::size_t kHostBytesMax = 256;
+
+bool is_list(const Value& value) {
+  return value.type == Value::Type::kArray || value.type == Value::Type::kSet;
+}
+
+bool is_slot(const Value& value) {
+  return value.type == Value::Type::kInteger && value.integer >= 0 && value.integer < resp::kSlots;
+}
+
+// The server sends "?" for an unknown host name, and "" for the host that the client connected to.
+bool is_host(const Value* value) {
+  return value != nullptr && value->is_text() && !value->text.empty() && value->text != "?" &&
+         value->text.size() <= kHostBytesMax;
+}
+
+std::uint16_t port_of(const Value* value) {
+  const bool sound = value != nullptr && value->type == Value::Type::kInteger &&
+                     value->integer > 0 && value->integer <= 65535;
+  return sound ? static_cast<std::uint16_t>(value->integer) : std::uint16_t{0};
+}
+
+AnnouncedMap in_order(AnnouncedMap map) {
+  std::erase_if(map, [](const AnnouncedShard& shard) { return shard.slots.empty(); });
+  for (AnnouncedShard& shard : map) std::ranges::sort(shard.slots, {}, &SlotRange::first);
+  std::ranges::stable_sort(map, {},
+                           [](const AnnouncedShard& shard) { return shard.slots.front().first; });
+  return map;
+}
+
+net::HostPort address_of(const Value& node, const net::HostPort& asked, bool tls) {
+  net::HostPort out{asked.host, port_of(node.find(tls ? "tls-port" : "port"))};
+  if (is_host(node.find("endpoint")))
+    out.host = node.find("endpoint")->text;
+  else if (is_host(node.find("ip")))
+    out.host = node.find("ip")->text;
+  return out;
+}
+
+bool says(const Value& node, std::string_view field, std::string_view wanted) {
+  const Value* const value = node.find(field);
+  return value != nullptr && value->text == wanted;
+}
+
+// False: another form.
+bool read_ranges(const Value& slots, std::vector<SlotRange>& out) {
+  if (!is_list(slots) || slots.items.size() % 2 != 0) return false;
+  out.reserve(slots.items.size() / 2);
+  for (std::size_t i = 0; i + 1 < slots.items.size(); i += 2) {
+    const Value& first = slots.items[i];
+    const Value& last = slots.items[i + 1];
+    if (!is_slot(first) || !is_slot(last) || first.integer > last.integer) return false;
+    out.push_back(
+        {static_cast<std::uint16_t>(first.integer), static_cast<std::uint16_t>(last.integer)});
+  }
+  return true;
+}
+
+// The address of a node of CLUSTER SLOTS: [host, port, ...]. Port 0: none.
+net::HostPort slots_address(const Value& node, const net::HostPort& asked) {
+  if (node.items.size() < 2) return {};
+  return {is_host(node.items.data()) ? node.items[0].text : asked.host, port_of(&node.items[1])};
+}
+
+bool is_same(const net::HostPort& a, const net::HostPort& b) {
+  return a.port == b.port && a.host == b.host;
+}
+
+// The number after "\nNAME:" in the text of INFO; nothing: no such line.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + name.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (error != std::errc{} || end == rest.data()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<AnnouncedMap> parse_cluster_shards(const Value& reply, const net::HostPort& asked,
+                                                 bool tls) {
+  if (!is_list(reply)) return std::nullopt;
+  AnnouncedMap out;
+  for (const Value& shard : reply.items) {
+    const Value* slots = shard.find("slots");
+    const Value* nodes = shard.find("nodes");
+    AnnouncedShard found;
+    if (slots == nullptr || nodes == nullptr || !read_ranges(*slots, found.slots))
+      return std::nullopt;
+    for (const Value& node : nodes->items) {
+      const net::HostPort address = address_of(node, asked, tls);
+      if (address.port == 0) continue;
+      if (says(node, "role", "master")) {
+        // A shard may show a failed master beside its successor until it has been heard of again.
+        if (found.master.port == 0 || says(node, "health", "online")) found.master = address;
+      } else if (says(node, "health", "online")) {
+        found.replicas.push_back(address);
+      }
+    }
+    if (found.master.port != 0) out.push_back(std::move(found));
+  }
+  return in_order(std::move(out));
+}
+
+std::optional<AnnouncedMap> parse_cluster_slots(const Value& reply, const net::HostPort& asked) {
+  if (!is_list(reply)) return std::nullopt;
+  AnnouncedMap out;
+  for (const Value& range : reply.items) {
+    const bool sound =
+        range.items.size() >= 3 && is_slot(range.items[0]) && is_slot(range.items[1]) &&
+        range.items[0].integer <= range.items[1].integer && range.items[2].items.size() >= 2;
+    if (!sound) return std::nullopt;
+    const net::HostPort master = slots_address(range.items[2], asked);
+    if (master.port == 0) continue;
+    auto known = std::ranges::find_if(
+        out, [&](const AnnouncedShard& shard) { return is_same(shard.master, master); });
+    if (known == out.end()) known = out.insert(out.end(), AnnouncedShard{master, {}, {}});
+    known->slots.push_back({static_cast<std::uint16_t>(range.items[0].integer),
+                            static_cast<std::uint16_t>(range.items[1].integer)});
+    for (std::size_t i = 3; i < range.items.size(); ++i) {
+      const net::HostPort replica = slots_address(range.items[i], asked);
+      const bool is_known = std::ranges::any_of(
+          known->replicas, [&](const net::HostPort& each) { return is_same(each, replica); });
+      if (replica.port != 0 && !is_known) known->replicas.push_back(replica);
+    }
+  }
+  return in_order(std::move(out));
+}
+
+std::optional<ClusterView> parse_cluster_info(const Value& reply) {
+  if (!reply.is_text()) return std::nullopt;
+  const std::string_view text = reply.text;
+  const auto epoch = number_after(text, "cluster_current_epoch:");
+  if (!epoch || text.find("cluster_state:") == std::string_view::npos) return std::nullopt;
+  return ClusterView{text.find("cluster_state:ok") != std::string_view::npos, *epoch};
+}
+
+}  // namespace heatsink::topology

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/topology/cluster_connections.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace heatsink::topology {
+
+ClusterConnections::Link::Link(ClusterConnections& owner, NodeIndex node)
+    : pipeline({.credentials = owner.credentials_(),
+                .name = "heatsink-topology",
+                .response_timeout = std::chrono::seconds(2)}),
+      connection(owner.loop_, owner.directory_.node(node), pipeline, owner.options_,
+                 "map of the cluster") {}
+
+ClusterConnections::ClusterConnections(net::EventLoop& loop, ClusterDirectory& directory,
+                                       std::function<redis::Credentials()> credentials,
+                                       const redis::ServerConnectionOptions& options)
+    : loop_(loop), directory_(directory), credentials_(std::move(credentials)), options_(options) {}
+
+ClusterConnections::~ClusterConnections() = default;
+
+void ClusterConnections::begin(const std::vector<net::HostPort>& seeds) {
+  if (watch_ != nullptr) return;
+  watch_ = std::make_unique<ClusterWatch>(directory_, *this, seeds, options_.seed);
+  tick();
+}
+
+void ClusterConnections::refresh_soon(std::optional<NodeIndex> hint) {
+  if (watch_ == nullptr) return;
+  watch_->refresh_soon(hint);
+  tick();
+}
+
+void ClusterConnections::tick() {
+  if (watch_ == nullptr) return;
+  const TimePoint now = loop_.clock();
+  for (auto at = links_.begin(); at != links_.end();) {
+    Link& link = *at->second;
+    if (now - link.used_at > kIdle) {
+      at = links_.erase(at);
+      continue;
+    }
+    link.connection.tick();
+    ++at;
+  }
+  watch_->tick(now);
+}
+
+void ClusterConnections::ask(NodeIndex node, bool old_form) {
+  std::unique_ptr<Link>& link = links_[node];
+  if (link == nullptr) {
+    link = std::make_unique<Link>(*this, node);
+    link->connection.connect();
+  }
+  link->used_at = loop_.clock();
+  constexpr std::array<std::string_view, 2> kInfo = {"CLUSTER", "INFO"};
+  const std::array<std::string_view, 2> map = {"CLUSTER", old_form ? "SLOTS" : "SHARDS"};
+  info_ = {};
+  link->pipeline.ask(
+      kInfo,
+      [this](const Result<resp::Value>& info) {
+        if (info.ok()) info_ = *info;
+      },
+      link->used_at);
+  // Later, because a failed connection answers at once.
+  link->pipeline.ask(
+      map,
+      [this, node](const Result<resp::Value>& reply) {
+        loop_.post([this, node, reply] { answered(node, reply); });
+      },
+      link->used_at);
+  link->connection.flush();
+}
+
+void ClusterConnections::answered(NodeIndex node, const Result<resp::Value>& map) {
+  if (watch_ == nullptr) return;
+  if (map.ok()) {
+    watch_->answered(node, info_, *map, loop_.clock());
+  } else {
+    watch_->failed(node, map.error().message);
+  }
+  watch_->tick(loop_.clock());
+}
+
+}  // namespace heatsink::topology

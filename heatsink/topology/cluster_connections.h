@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connects a ClusterWatch to the nodes: one connection to each node that it asks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "heatsink/net/net.h"
+#include "heatsink/redis/pipeline.h"
+#include "heatsink/redis/server_connection.h"
+#include "heatsink/topology/cluster_watch.h"
+
+namespace heatsink::topology {
+
+// The loop's thread. A connection that has not been used for kIdle is closed.
+class ClusterConnections final : public ClusterWatch::Asker {
+ public:
+  static constexpr Nanos kIdle = std::chrono::seconds(60);
+
+  // All outlive it. `credentials` are asked for at each new connection.
+  ClusterConnections(net::EventLoop& loop, ClusterDirectory& directory,
+                     std::function<redis::Credentials()> credentials,
+                     const redis::ServerConnectionOptions& options);
+  ~ClusterConnections();
+  ClusterConnections(const ClusterConnections&) = delete;
+
+  void begin(const std::vector<net::HostPort>& seeds);
+  bool has_begun() const { return watch_ != nullptr; }
+  // The loop's thread. No effect before begin().
+  void refresh_soon(std::optional<NodeIndex> hint);
+  void tick();
+  // "" or why there is no map; empty before begin().
+  std::string problem() const { return watch_ == nullptr ? "" : watch_->problem(); }
+
+  void ask(NodeIndex node, bool old_form) override;
+
+ private:
+  struct Link {
+    Link(ClusterConnections& owner, NodeIndex node);
+    redis::Pipeline pipeline;
+    redis::ServerConnection connection;
+    TimePoint used_at{};
+  };
+  void answered(NodeIndex node, const Result<resp::Value>& map);
+
+  net::EventLoop& loop_;
+  ClusterDirectory& directory_;
+  const std::function<redis::Credentials()> credentials_;
+  const redis::ServerConnectionOptions options_;
+  std::unique_ptr<ClusterWatch> watch_;
+  std::map<NodeIndex, std::unique_ptr<Link>> links_;
+  resp::Value info_;  // of the node that is being asked
+};
+
+}  // namespace heatsink::topology

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/topology/cluster_directory.h"
+
+#include <utility>
+
+namespace heatsink::topology {
+
+std::shared_ptr<const SlotMap> ClusterDirectory::map() const {
+  const std::lock_guard lock(mutex_);
+  return map_;
+}
+
+net::TlsContext ClusterDirectory::tls_for(const std::string& host) const {
+  if (!tls_ || fixed_name_ || tls_.server_name().empty()) return tls_;
+  return tls_.for_server(host);
+}
+
+std::optional<NodeIndex> ClusterDirectory::node_at(net::HostPort announced,
+                                                   const net::HostPort& asked) {
+  if (announced.host.empty()) announced.host = asked.host;
+  return known_or_new(translation_.reached(announced));
+}
+
+std::optional<NodeIndex> ClusterDirectory::known_or_new(const net::HostPort& reached) {
+  const std::lock_guard lock(mutex_);
+  const std::string text = reached.text();
+  if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+  if (owned_.size() == kNodesMax) return std::nullopt;
+  net::RedisUrl url = first_;
+  url.topology = net::Topology::kServer;
+  url.address = reached;
+  url.others.clear();
+  url.unix_path.clear();
+  url.db = 0;
+  auto node = std::make_unique<redis::UpstreamAddress>(std::move(url));
+  node->set_tls(tls_for(reached.host));
+  if (auto numeric = net::resolve_numeric(reached); numeric.ok())
+    node->set_addresses(std::move(numeric).value());
+  const auto index = static_cast<NodeIndex>(owned_.size());
+  by_index_[index].store(node.get());
+  owned_.push_back(std::move(node));
+  numbers_.emplace(text, index);
+  nodes_.store(owned_.size(), std::memory_order_release);
+  return index;
+}
+
+std::optional<NodeIndex> ClusterDirectory::index_of(const redis::UpstreamAddress& address) const {
+  for (std::size_t i = 0; i < nodes(); ++i)
+    if (by_index_[i].load() == &address) return static_cast<NodeIndex>(i);
+  return std::nullopt;
+}
+
+void ClusterDirectory::set_tls(const net::TlsContext& context, bool fixed_name) {
+  const std::lock_guard lock(mutex_);
+  tls_ = context;
+  fixed_name_ = fixed_name;
+  for (const auto& node : owned_) node->set_tls(tls_for(node->url().address.host));
+}
+
+bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPort& asked,
+                               std::uint64_t epoch) {
+  auto next = std::make_shared<SlotMap>();
+  next->epoch = epoch;
+  for (const AnnouncedShard& shard : announced) {
+    const std::optional<NodeIndex> master = node_at(shard.master, asked);
+    if (!master) continue;
+    SlotMap::Shard& added = next->shards.emplace_back();
+    added.master = *master;
+    for (const net::HostPort& replica : shard.replicas) {
+      if (const std::optional<NodeIndex> index = node_at(replica, asked))
+        added.replicas.push_back(*index);
+    }
+    for (const SlotRange& range : shard.slots) {
+      for (std::size_t slot = range.first; slot <= range.last; ++slot) next->owners[slot] = *master;
+      added.slots += static_cast<std::size_t>(range.last - range.first) + 1;
+    }
+    redis::UpstreamAddress& address = node(*master);
+    if (address.addresses().empty()) static_cast<void>(address.look_up());
+  }
+  const std::lock_guard lock(mutex_);
+  const bool is_new =
+      map_ == nullptr || map_->owners != next->owners || map_->shards != next->shards;
+  if (!is_new && map_->epoch == epoch) return false;
+  map_ = std::move(next);
+  if (is_new) version_.fetch_add(1, std::memory_order_acq_rel);
+  return is_new;
+}
+
+void ClusterDirectory::is_stale(std::optional<NodeIndex> hint) {
+  if (refresh_) refresh_(hint);
+}
+
+}  // namespace heatsink::topology

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds what all threads know of a cluster: its nodes by number, and the current map of slots.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/net/net.h"
+#include "heatsink/redis/upstream_address.h"
+#include "heatsink/topology/address_translation.h"
+#include "heatsink/topology/announced_map.h"
+#include "heatsink/topology/slot_map.h"
+
+namespace heatsink::topology {
+
+// Any thread, except where a comment says otherwise. Before the first publish() there is no map:
+// the upstream may be a single server. Nodes stay for the life of the directory, so references to
+// their addresses stay valid.
+class ClusterDirectory {
+ public:
+  static constexpr std::size_t kNodesMax = 1024;  // also a limit against hostile redirects
+
+  // `first`: how to reach the addresses of the URL; nodes get its user, password and TLS. `named`:
+  // certificates must have the name in that TLS context instead of each node's own host.
+  explicit ClusterDirectory(net::RedisUrl first) : first_(std::move(first)) {}
+
+  // Before the threads start.
+  void translate_by(AddressTranslation translation) { translation_ = std::move(translation); }
+
+  // Grows with each publish(); 0: there is no map. One load.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const SlotMap> map() const;  // null: none yet
+
+  // The node at this announced address, which is translated; one without a host is `asked`'s. Makes
+  // it known if it is new. Resolves numeric addresses only. nullopt: kNodesMax are known.
+  std::optional<NodeIndex> node_at(net::HostPort announced, const net::HostPort& asked);
+  std::size_t nodes() const { return nodes_.load(std::memory_order_acquire); }
+  redis::UpstreamAddress& node(NodeIndex index) { return *by_index_[index].load(); }
+  // The number of a node by its address; nullopt: not one of the directory's.
+  std::optional<NodeIndex> index_of(const redis::UpstreamAddress& address) const;
+
+  // For all nodes. `fixed_name`: the context's server name holds for all of them.
+  void set_tls(const net::TlsContext& context, bool fixed_name);
+
+  // The watch's thread: a new map, from the node `asked`. True: it differs from the one before.
+  // Blocks while it resolves host names of new nodes.
+  bool publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
+
+  // The map may be old: `hint` knows better, if it is a node. Calls what on_stale() was given.
+  void is_stale(std::optional<NodeIndex> hint);
+  // Before the threads start.
+  void on_stale(std::function<void(std::optional<NodeIndex>)> refresh) {
+    refresh_ = std::move(refresh);
+  }
+
+ private:
+  std::optional<NodeIndex> known_or_new(const net::HostPort& reached);
+  net::TlsContext tls_for(const std::string& host) const;
+
+  const net::RedisUrl first_;
+  AddressTranslation translation_;
+  std::function<void(std::optional<NodeIndex>)> refresh_;
+  std::atomic<std::uint64_t> version_{0};
+  std::atomic<std::size_t> nodes_{0};
+  std::array<std::atomic<redis::UpstreamAddress*>, kNodesMax> by_index_{};
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, NodeIndex> numbers_;
+  std::vector<std::unique_ptr<redis::UpstreamAddress>> owned_;
+  std::shared_ptr<const SlotMap> map_;
+  net::TlsContext tls_;
+  bool fixed_name_ = false;
+};
+
+}  // namespace heatsink::topology

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says which node of a cluster owns each slot.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::topology {
+
+// The number of a node in the ClusterDirectory: given once, and never to another address.
+using NodeIndex = std::uint16_t;
+inline constexpr NodeIndex kNoNode = 0xFFFF;
+
+// Immutable once published; any thread. 32 KiB, and a few bytes per node.
+struct SlotMap {
+  SlotMap() { owners.fill(kNoNode); }
+
+  NodeIndex owner(std::uint16_t slot) const { return owners[slot]; }
+
+  struct Shard {
+    NodeIndex master = kNoNode;
+    std::vector<NodeIndex> replicas;
+    std::size_t slots = 0;
+    friend bool operator==(const Shard&, const Shard&) = default;
+  };
+  std::array<NodeIndex, resp::kSlots> owners;
+  std::vector<Shard> shards;  // by first slot
+  // cluster_current_epoch of the node that the map is from.
+  std::uint64_t epoch = 0;
+};
+
+}  // namespace heatsink::topology

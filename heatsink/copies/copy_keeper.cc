@@ -11,6 +11,7 @@
 namespace heatsink::copies {
 namespace {
 
+constexpr Nanos kClusterTick = Millis(100);
 constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is reloaded or released
 
 // Without clients and copies there is nothing to keep consistent. The keeper then only checks
@@ -35,6 +36,9 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       plans_(shared.options().warming),
       tracker_connection_(loop_, shared.upstream_address, tracker_, shared.connection_options(),
                           "local copies"),
+      cluster_(
+          loop_, shared.cluster, [&shared] { return shared.credentials(); },
+          shared.connection_options()),
       access_(loop_, shared),
       rights_(loop_, shared),
       inspector_(loop_, shared),
@@ -53,6 +57,8 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       sign_of_life_(started_at_),
       timers_(loop_, kRestPeriod),
       woken_at_(started_at_) {
+  shared.cluster.on_stale(
+      [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
   filler_.use(tracker_);
   auditor_.use(reader_);
   if (shared.admission)
@@ -101,8 +107,26 @@ void CopyKeeper::begin() {
     trim_after_burst();
     rest_if_idle();
   });
+  timers_.every(kClusterTick, [this] { cluster_.tick(); });
+  if (shared_.upstream.topology == net::Topology::kCluster) begin_cluster();
   tracker_connection_.connect();
   begin_audits();
+}
+
+// The addresses of the URL are the first to be asked for the map of slots.
+void CopyKeeper::begin_cluster() {
+  std::vector<net::HostPort> seeds = shared_.upstream.others;
+  seeds.insert(seeds.begin(), shared_.upstream.address);
+  cluster_.begin(seeds);
+}
+
+// Any thread. Many requests may find out at once that the map is old.
+void CopyKeeper::refresh_cluster(std::optional<topology::NodeIndex> hint) {
+  if (refresh_posted_.exchange(true)) return;
+  loop_.post([this, hint] {
+    refresh_posted_ = false;
+    cluster_.refresh_soon(hint);
+  });
 }
 
 void CopyKeeper::run() {
@@ -266,6 +290,7 @@ void CopyKeeper::release(const BarrierRequest& waited) {
 void CopyKeeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
+  if (facts.cluster && shared_.upstream.unix_path.empty()) begin_cluster();
   // The version proves that the login worked.
   if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
   if (!facts.commands) return;

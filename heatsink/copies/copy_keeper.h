@@ -35,6 +35,7 @@
 #include "heatsink/policy/automatic_limits.h"
 #include "heatsink/redis/redis.h"
 #include "heatsink/report/report.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::copies {
 
@@ -149,6 +150,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   report::KeyReport report_on(const detect::Verdict& verdict) const;
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
+  void begin_cluster();
+  void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
 
   // copy_keeper_inspection.cc
@@ -188,6 +191,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   TimePoint plans_looked_at_{};
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
   redis::ServerConnection tracker_connection_;
+  topology::ClusterConnections cluster_;
+  std::atomic<bool> refresh_posted_{false};
   AccessProbe access_;
   RightsCheck rights_;
   KeyInspector inspector_;

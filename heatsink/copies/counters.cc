@@ -137,6 +137,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kReissued, counter("heatsink_reissued_total",
                                  "Reads sent again on a private connection: the reply was too big "
                                  "for a shared one, or the client read too slowly.")},
+      {Count::kRedirects,
+       counter("heatsink_cluster_redirects_total",
+               "Refusals of cluster nodes (MOVED, ASK, TRYAGAIN) after which the proxy sent the "
+               "request to another node, or again.")},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},

@@ -54,6 +54,7 @@ enum class Count : std::uint8_t {
   kForwardedPrivate,
   kUpstreamWrites,
   kReissued,
+  kRedirects,
   kGathered,
   kCoalescedAway,
   kUpstreamConnects,

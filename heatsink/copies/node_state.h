@@ -24,6 +24,7 @@
 #include "heatsink/policy/options.h"
 #include "heatsink/policy/rules.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::copies {
 
@@ -159,6 +160,8 @@ struct NodeState {
   // The server that the copies come from. The keeper resolves its address again after it loses its
   // connection.
   redis::UpstreamAddress upstream_address{upstream};
+  // The nodes, if the upstream is a cluster. The keeper keeps it current.
+  topology::ClusterDirectory cluster{upstream};
 
  private:
   void provide_admission() {

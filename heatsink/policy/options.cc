@@ -107,8 +107,12 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add(at_start({"upstream.url", &upstream,
                     "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
-                    "unix:///path. Another "
-                    "password is taken live."}));
+                    "unix:///path. Several: redis+cluster://a,b for nodes of a cluster, which is "
+                    "also found out from any of its nodes. Another password is taken live."}));
+  set.add(at_start({"upstream.translate", &upstream_translate,
+                    "Where the proxy reaches servers that announce addresses of another network "
+                    "(NAT, port forwards): announced=reached pairs of host:port or of hosts, with "
+                    "commas between them, as in 10.0.0.5:6379=127.0.0.1:7001,10.0.0.6=gateway."}));
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "
            "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});

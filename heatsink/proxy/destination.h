@@ -13,6 +13,10 @@ namespace heatsink::copies {
 struct NodeState;
 }  // namespace heatsink::copies
 
+namespace heatsink::redis {
+class UpstreamAddress;
+}  // namespace heatsink::redis
+
 namespace heatsink::proxy {
 
 struct Request;
@@ -26,15 +30,23 @@ class Destination {
   static Destination of_key(std::string_view key) {
     return Destination(nullptr, key, Behind::kOwnWrite);
   }
+  // Exactly this server, whatever it owns.
+  static Destination at(redis::UpstreamAddress& server) {
+    Destination to;
+    to.server_ = &server;
+    return to;
+  }
   // Whether the client has a write in flight, which the request must follow.
   enum class Behind : std::uint8_t { kNothing, kOwnWrite };
   static Destination of(const Request& request, Behind behind) {
     return Destination(&request, {}, behind);
   }
 
-  // The slot of the first key (Redis Cluster Specification, "Key distribution model"); a server
-  // refuses requests with keys in several slots. nullopt: no key. Cost per call: finding the keys,
-  // and a CRC16 of one.
+  // Null: the slot decides.
+  redis::UpstreamAddress* server() const { return server_; }
+  // The slot of the first key, or of the shard channel (Redis Cluster Specification, "Key
+  // distribution model"); a server refuses requests with keys in several slots. nullopt: neither.
+  // Cost per call: finding the first key, and a CRC16 of it.
   std::optional<std::uint16_t> slot() const;
   // A replica may answer, although it may not have seen the latest writes yet. The request changes
   // nothing, runs no code, and names its keys; their rules ask for no more than level ttl; and it
@@ -49,6 +61,7 @@ class Destination {
   const Request* request_ = nullptr;
   std::optional<std::string_view> key_;
   Behind behind_ = Behind::kOwnWrite;
+  redis::UpstreamAddress* server_ = nullptr;
 };
 
 }  // namespace heatsink::proxy

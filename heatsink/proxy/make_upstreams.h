@@ -15,6 +15,6 @@ namespace heatsink::proxy {
 // For one worker. All arguments outlive the result. `random`: the seed for pauses.
 std::unique_ptr<Upstreams> make_upstreams(SharedState& shared, net::EventLoop& loop,
                                           copies::Counters& counters, Upstreams::Host& host,
-                                          std::uint64_t random);
+                                          Upstream::Host& replies, std::uint64_t random);
 
 }  // namespace heatsink::proxy

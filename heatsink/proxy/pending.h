@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/reply_queue.h"
+#include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
 
@@ -31,9 +33,21 @@ enum class PendingKind : std::uint8_t {
   // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
   kMark,
   kWaiting,    // the client's command that may wait
+  kWatch,      // the client's WATCH, to a node of a cluster
+  // A command of a transaction that the proxy has queued, or its MULTI: the reply is dropped.
+  kQueued,
   kUnblock,    // the proxy's: ends the wait of a client that has left
   kPutBack,    // the proxy's: puts back the elements that such a client was given
   kCoalesced,  // the write of several clients, known to Coalescing by `number`
+};
+
+// For a request that a node of a cluster may refuse, or has refused, because the slot is not its.
+struct Rerouted {
+  std::string request;  // empty while a shared connection keeps the bytes
+  TimePoint since{};    // of the first refusal
+  resp::Protocol protocol = resp::Protocol::kResp2;
+  std::uint8_t redirects = 0;
+  bool asked = false;  // the last node was asked after ASKING
 };
 
 struct Pending : copies::Effects {
@@ -51,6 +65,7 @@ struct Pending : copies::Effects {
   TimePoint sent_at{};         // when the connection took it
   std::unique_ptr<copies::AskedRight>
       asked_right;  // the right that the reply proves, if it is no error
+  std::unique_ptr<Rerouted> rerouted;
 };
 
 }  // namespace heatsink::proxy

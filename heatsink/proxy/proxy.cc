@@ -232,7 +232,12 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
       accepts ? listen_all(options) : share(std::move(inherited), options);
   if (!listeners.ok()) return listeners.error();
 
+  Result<topology::AddressTranslation> translation =
+      topology::AddressTranslation::parse(options.upstream_translate);
+  if (!translation.ok())
+    return Error{translation.error().code, "upstream.translate: " + translation.error().message};
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
+  threads->shared.cluster.translate_by(*std::move(translation));
   threads->shared.set_tls(*std::move(tls));
   threads->shared.upstream_address.set_addresses(std::move(*addresses));
   threads->shared.connections_max = descriptors->connections_max;

@@ -36,12 +36,18 @@ class Requester : public copies::HeldClient {
   // follow it.
   virtual void note_reply_at(TimePoint at) = 0;
   virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
+  // A node of a cluster has answered on the private connection with this error line, which no
+  // client has seen. True: the requester sends the request again by itself, and `pending` has
+  // ended. False: it is treated like any other.
+  virtual bool takes_back(Pending& /*pending*/, std::string_view /*error*/) { return false; }
 
   // The reply is too big for a shared connection: sends the read again on another one.
   virtual void ask_again(std::string_view request, const Pending& pending) = 0;
   // Whether the read-only command whose reply begins may be sent again. Not if the client sent a
   // later command that may change the value: the second reply would show that change.
   virtual bool may_ask_again(ReplyQueue::Ticket ticket) const = 0;
+  // The rest of its request follows.
+  virtual bool is_streaming() const { return false; }
   virtual bool congested() const = 0;  // its buffered replies are close to the limit
 
   // Called when the reply to a command that may wait begins, in bytes read at `read_at`. True: the

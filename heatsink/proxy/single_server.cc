@@ -234,6 +234,12 @@ bool SingleServer::owes_nothing() const {
   });
 }
 
+bool SingleServer::is_unused() const {
+  return dead_.empty() && owes_nothing() &&
+         std::all_of(slots_.begin(), slots_.end(),
+                     [](const Slot& slot) { return slot.waiting.empty(); });
+}
+
 void SingleServer::shrink() {
   for (const Slot& slot : slots_) {
     if (slot.connection) slot.connection->shrink();

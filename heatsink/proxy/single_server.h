@@ -40,7 +40,7 @@ class SingleServer final : public Upstreams {
   const std::string* known_down(const Destination& to) override;
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
-  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) const override {
+  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) override {
     return true;
   }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
@@ -57,6 +57,8 @@ class SingleServer final : public Upstreams {
   bool owes_nothing() const override;
   void shrink() override;
   std::uint64_t memory_bytes() const override;
+  // Nothing is in flight, and no session waits. It does not know of borrowed connections.
+  bool is_unused() const;
 
  private:
   // The shared connection of a protocol, and what it reveals about the server.

@@ -21,6 +21,7 @@ bool is_ours(PendingKind kind) {
     case PendingKind::kMark:
     case PendingKind::kUnblock:
     case PendingKind::kPutBack:
+    case PendingKind::kQueued:
       return true;
     default:
       return false;
@@ -53,11 +54,25 @@ Upstream::~Upstream() {
 void Upstream::send(std::string_view request, Pending&& pending) {
   pending.sent_at = loop_.now();
   if (pending_.empty()) timeouts_.command_sent(pending.sent_at);
-  if (is_shared()) pending.bytes = static_cast<std::uint32_t>(request.size());
+  if (is_shared()) {
+    pending.bytes = static_cast<std::uint32_t>(request.size());
+  } else if (may_be_refused(pending)) {
+    pending.rerouted = std::make_unique<Rerouted>();
+    pending.rerouted->request = request;
+  }
   owed_ += pending.expected;
   output_.append(request);
   pending_.push_back(std::move(pending));
   host_.flush_later(*this);
+}
+
+// A private connection does not keep its requests, so those that may be sent again keep their own
+// bytes. A request that has only begun (send_more()) cannot be.
+bool Upstream::may_be_refused(const Pending& pending) const {
+  const bool is_command =
+      pending.kind == PendingKind::kForward || pending.kind == PendingKind::kAgain;
+  return is_command && shared_.cluster.is_expected() && pending.session != nullptr &&
+         !pending.session->is_streaming() && login_ == Login::kOwn;
 }
 
 void Upstream::send_select(std::uint32_t db, Requester* waiter) {
@@ -151,7 +166,8 @@ void Upstream::fail(const std::string& reason) {
     Pending pending = pending_.pop_front();
     host_.settle(pending, now,
                  begun_ || ambiguous_ ? copies::Shown::kPerhaps : copies::Shown::kNothing);
-    const bool handed_on = begun_ && !std::exchange(holds_back_, false);
+    const bool is_held = std::exchange(holds_back_, false) || std::exchange(is_refusal_, false);
+    const bool handed_on = begun_ && !is_held;
     if (pending.session != nullptr) pending.session->reply_lost(pending, handed_on, problem);
     if (pending.kind == PendingKind::kCoalesced) host_.gathered_lost(pending.number, problem);
     begun_ = false;
@@ -280,6 +296,26 @@ bool Upstream::begin_reply() {
     fail("the server refused SELECT but not the command after it");
     return false;
   }
+  if (may_be_refusal(pending)) {
+    is_refusal_ = capture_ = true;
+    captured_.clear();
+    return true;
+  }
+  if (!aim(pending)) return false;
+  const bool repeatable = target_ != nullptr && may_repeat(pending);
+  if (repeatable && (too_big_to_share() || target_->congested())) {
+    repeat_elsewhere(pending);
+  } else if (repeatable && is_collection(scanner_.type()) && scanner_.announced() > 0) {
+    holds_back_ = true;
+  } else {
+    drop_request(pending);
+  }
+  return true;
+}
+
+// The reply is for good: settles what it may have changed, and decides who receives its bytes.
+// False: the connection has failed.
+bool Upstream::aim(Pending& pending) {
   host_.settle(pending, read_at_, copies::Shown::kPerhaps);
   const bool coalesced = pending.kind == PendingKind::kCoalesced;
   if (coalesced && !is_one_line(scanner_.type())) {
@@ -291,22 +327,46 @@ bool Upstream::begin_reply() {
   const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
   const bool ours = is_ours(pending.kind);
   const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
-  capture_ = (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
-             (executes && session->needs_exec_reply());
-  if (capture_) captured_.clear();
+  const bool captured_before = std::exchange(
+      capture_, (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
+                    (executes && session->needs_exec_reply()));
+  if (capture_ && !captured_before) captured_.clear();
   if (session != nullptr && !ours && !kept && !is_silenced()) {
     target_ = session;
     target_ticket_ = pending.ticket;
   }
-  const bool repeatable = target_ != nullptr && may_repeat(pending);
-  if (repeatable && (too_big_to_share() || target_->congested())) {
-    repeat_elsewhere(pending);
-  } else if (repeatable && is_collection(scanner_.type()) && scanner_.announced() > 0) {
-    holds_back_ = true;
-  } else {
-    drop_request(pending);
-  }
   return true;
+}
+
+// A node of a cluster that does not own the slot has not executed the request, so the client must
+// not see its error. Another user's requests cannot be sent on other connections.
+bool Upstream::may_be_refusal(const Pending& pending) const {
+  return scanner_.type() == '-' && shared_.cluster.is_expected() && login_ == Login::kOwn &&
+         (pending.session != nullptr || pending.kind == PendingKind::kCoalesced);
+}
+
+// The error has ended. True: the request is on its way to another server, or was taken back, or the
+// connection has failed.
+bool Upstream::end_refusal() {
+  is_refusal_ = false;
+  const std::string error = captured_;
+  const std::uint64_t expected = pending_.front().expected;
+  std::string request;
+  if (is_shared()) request = output_.view().substr(0, pending_.front().bytes);
+  drop_request(pending_.front());
+  Pending& front = pending_.front();
+  const bool taken_back =
+      !is_shared() && front.session != nullptr && front.session->takes_back(front, error);
+  const bool may_go_on = is_shared() || front.rerouted != nullptr;
+  if (taken_back || (may_go_on && host_.reroute(*this, front, request, error))) {
+    if (state_ == State::kFailed) return true;
+    static_cast<void>(pending_.pop_front());
+    owed_ -= expected;
+    return true;
+  }
+  if (state_ == State::kFailed || !aim(pending_.front())) return true;
+  if (target_ != nullptr) hand_on(error);
+  return false;
 }
 
 // RESP2 messages look like replies.
@@ -329,6 +389,7 @@ bool Upstream::message_to_subscriber() const {
 
 void Upstream::end_element() {
   begun_ = false;
+  if (is_refusal_ && end_refusal()) return;
   target_ = nullptr;
   // An element without a pending request is a message, even under an unknown name.
   if (push_ || (ambiguous_ && (message_to_subscriber() || pending_.empty()))) {

@@ -61,6 +61,10 @@ class Upstream final : public net::FdHandler {
     virtual void settle(Pending& pending, TimePoint now, copies::Shown shown) = 0;
     // The reply has ended. Called before the requester hears of it.
     virtual void answered(const Pending& pending, const Answer& answer) = 0;
+    // The server has refused the request with this error line. True: another server will execute
+    // it, and `pending` has been taken. See Upstreams::reroute().
+    virtual bool reroute(Upstream& from, Pending& pending, std::string_view request,
+                         std::string_view error) = 0;
     // The combined write of several clients is lost.
     virtual void gathered_lost(std::uint32_t number, const std::string& reason) = 0;
     // The size of the reply, or a lower bound, as soon as it is known.
@@ -177,6 +181,10 @@ class Upstream final : public net::FdHandler {
   void process(std::string_view bytes);
   bool begin_element();
   bool begin_reply();
+  bool may_be_refused(const Pending& pending) const;
+  bool may_be_refusal(const Pending& pending) const;
+  bool aim(Pending& pending);
+  bool end_refusal();
   void end_element();
   void finish_reply();
   void note_select_result(bool refused);
@@ -228,6 +236,7 @@ class Upstream final : public net::FdHandler {
   bool ambiguous_ = false;  // reply or message: unknown until it ends
   bool push_ = false;
   bool capture_ = false;         // its bytes are kept in captured_
+  bool is_refusal_ = false;      // perhaps a cluster's, so nothing is handed on before its end
   Requester* target_ = nullptr;  // receives its bytes; null: they are dropped
   ReplyQueue::Ticket target_ticket_ = ReplyQueue::kNone;  // its ticket there; kNone: a message
   std::string head_;                                      // its bytes until its header is complete

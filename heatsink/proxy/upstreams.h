@@ -5,12 +5,18 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/proxy/carried_session.h"
 #include "heatsink/proxy/destination.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
+
+namespace heatsink::topology {
+struct Redirect;
+}  // namespace heatsink::topology
 
 namespace heatsink::proxy {
 
@@ -37,6 +43,12 @@ class Upstreams {
   };
 
   virtual ~Upstreams() = default;
+
+  // Changes when slots have other owners. Constant within a turn. Requests that were sent before a
+  // change may be on their way to the old owner, so a session lets them be answered first.
+  virtual std::uint64_t map_version() { return 0; }
+  // The masters of a cluster; empty: one server, which executes every command as a whole.
+  virtual std::vector<redis::UpstreamAddress*> all_masters() { return {}; }
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
   // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
@@ -71,7 +83,7 @@ class Upstreams {
                                            const Need& need) = 0;
   // Whether a request for `to` may use this private connection: its server could be borrow()'s
   // choice. A session without state on the connection then gives it back and borrows another.
-  virtual bool carries(const Upstream& connection, const Destination& to) const = 0;
+  virtual bool carries(const Upstream& connection, const Destination& to) = 0;
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // A private connection that another process had for this session. Null: it cannot be used.
@@ -81,6 +93,18 @@ class Upstreams {
   }
   // Frees a connection whose stream was released, at the end of the turn.
   virtual void discard(std::unique_ptr<Upstream> /*connection*/) {}
+
+  // The reply to `pending` on `from` is this error line. True: another server will execute the
+  // request, and `pending` has been taken. `request`: its bytes, if `pending` does not have them.
+  virtual bool reroute(Upstream& /*from*/, Pending& /*pending*/, std::string_view /*request*/,
+                       std::string_view /*error*/) {
+    return false;
+  }
+  // The server to which a node leads; null: none, or one too many.
+  virtual redis::UpstreamAddress* node_named_by(const topology::Redirect& /*redirect*/,
+                                                const Upstream& /*from*/) {
+    return nullptr;
+  }
 
   // Called by its own connections.
   virtual void ready(Upstream& connection) = 0;

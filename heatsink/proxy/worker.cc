@@ -37,7 +37,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       scratch_(new char[Upstream::kScratchBytes]),
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(make_upstreams(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this),
-                                shared.seed + index)),
+                                *this, shared.seed + index)),
       permissions_(shared.options().acl_staleness),
       coalescing_(shared, loop_, counters_,
                   std::make_unique<SharedWriteCarrier>(*upstreams_, copies_, counters_)),

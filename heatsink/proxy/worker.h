@@ -170,6 +170,10 @@ class Worker final : public Upstream::Host,
     copies_.settle(pending, pending.session, now, shown);
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
+  bool reroute(Upstream& from, Pending& pending, std::string_view request,
+               std::string_view error) override {
+    return upstreams_->reroute(from, pending, request, error);
+  }
   void gathered_lost(std::uint32_t number, const std::string& reason) override;
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,

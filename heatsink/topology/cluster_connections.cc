@@ -19,7 +19,7 @@ ClusterConnections::ClusterConnections(net::EventLoop& loop, ClusterDirectory& d
                                        const redis::ServerConnectionOptions& options)
     : loop_(loop), directory_(directory), credentials_(std::move(credentials)), options_(options) {}
 
-ClusterConnections::~ClusterConnections() = default;
+ClusterConnections::~ClusterConnections() { loop_.cancel(timer_); }
 
 void ClusterConnections::begin(const std::vector<net::HostPort>& seeds) {
   if (watch_ != nullptr) return;
@@ -30,7 +30,13 @@ void ClusterConnections::begin(const std::vector<net::HostPort>& seeds) {
 void ClusterConnections::refresh_soon(std::optional<NodeIndex> hint) {
   if (watch_ == nullptr) return;
   watch_->refresh_soon(hint);
-  tick();
+  watch_->tick(loop_.clock());
+  if (timer_ == 0) {
+    timer_ = loop_.call_after(ClusterWatch::kPause, [this] {
+      timer_ = 0;
+      watch_->tick(loop_.clock());
+    });
+  }
 }
 
 void ClusterConnections::tick() {

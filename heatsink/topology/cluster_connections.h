@@ -51,6 +51,7 @@ class ClusterConnections final : public ClusterWatch::Asker {
   const redis::ServerConnectionOptions options_;
   std::unique_ptr<ClusterWatch> watch_;
   std::map<NodeIndex, std::unique_ptr<Link>> links_;
+  net::TimerId timer_ = 0;
   resp::Value info_;  // of the node that is being asked
 };
 

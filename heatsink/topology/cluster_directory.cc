@@ -21,6 +21,12 @@ std::optional<NodeIndex> ClusterDirectory::node_at(net::HostPort announced,
   return known_or_new(translation_.reached(announced));
 }
 
+bool ClusterDirectory::knows(net::HostPort announced, const net::HostPort& asked) const {
+  if (announced.host.empty()) announced.host = asked.host;
+  const std::lock_guard lock(mutex_);
+  return numbers_.contains(translation_.reached(announced).text());
+}
+
 std::optional<NodeIndex> ClusterDirectory::known_or_new(const net::HostPort& reached) {
   const std::lock_guard lock(mutex_);
   const std::string text = reached.text();

@@ -36,6 +36,8 @@ class ClusterDirectory {
   // Before the threads start.
   void translate_by(AddressTranslation translation) { translation_ = std::move(translation); }
 
+  // There is a map, or the URL says that there will be one.
+  bool is_expected() const { return first_.topology == net::Topology::kCluster || version() > 0; }
   // Grows with each publish(); 0: there is no map. One load.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const SlotMap> map() const;  // null: none yet
@@ -43,6 +45,8 @@ class ClusterDirectory {
   // The node at this announced address, which is translated; one without a host is `asked`'s. Makes
   // it known if it is new. Resolves numeric addresses only. nullopt: kNodesMax are known.
   std::optional<NodeIndex> node_at(net::HostPort announced, const net::HostPort& asked);
+  // The same without making it known.
+  bool knows(net::HostPort announced, const net::HostPort& asked) const;
   std::size_t nodes() const { return nodes_.load(std::memory_order_acquire); }
   redis::UpstreamAddress& node(NodeIndex index) { return *by_index_[index].load(); }
   // The number of a node by its address; nullopt: not one of the directory's.

@@ -36,7 +36,9 @@ TEST(ClusterDirectory, AnnouncedAddressesAreTranslated) {
   ClusterDirectory directory(seed());
   directory.translate_by(*AddressTranslation::parse("10.0.0.1=127.0.0.1"));
   const net::HostPort asked{"10.0.0.1", 7000};
+  EXPECT_FALSE(directory.knows({"10.0.0.1", 7000}, asked));
   const auto named = directory.node_at({"10.0.0.1", 7000}, asked);
+  EXPECT_TRUE(directory.knows({"", 7000}, asked));
   // Without a host it is the host of the node that answered.
   EXPECT_EQ(directory.node_at({"", 7000}, asked), named);
   EXPECT_EQ(directory.node(*named).where(), "127.0.0.1:7000");

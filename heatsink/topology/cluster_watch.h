@@ -15,7 +15,7 @@
 namespace heatsink::topology {
 
 // A state machine without sockets; one thread. One question is under way at a time. It asks at the
-// start, every kEvery with jitter, and when somebody has seen that the map is old, at most once per
+// start, every kEvery with jitter, and when a worker has seen that the map is old, at most once per
 // kPause. Nodes are redirected by the servers themselves, so an old map costs time, not
 // correctness.
 //

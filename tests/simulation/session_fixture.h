@@ -106,7 +106,7 @@ class PlayedHost final : public proxy::SessionHost,
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
         upstreams(topology ? topology(*this)
-                           : proxy::make_upstreams(shared, loop, counters, *this, 1)) {
+                           : proxy::make_upstreams(shared, loop, counters, *this, *this, 1)) {
     node.run(loop);
     shared.upstream_address.set_addresses(
         {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
@@ -143,6 +143,10 @@ class PlayedHost final : public proxy::SessionHost,
   }
   void answered(const proxy::Pending& /*pending*/,
                 const proxy::Upstream::Answer& /*answer*/) override {}
+  bool reroute(proxy::Upstream& from, proxy::Pending& pending, std::string_view request,
+               std::string_view error) override {
+    return upstreams->reroute(from, pending, request, error);
+  }
   void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
   void note_reply_size(const proxy::Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
 

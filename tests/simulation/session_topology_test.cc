@@ -51,7 +51,7 @@ class TwoServers final : public proxy::Upstreams {
                                    const Need& need) override {
     return at(to).borrow(session, to, need);
   }
-  bool carries(const Upstream& connection, const Destination& to) const override {
+  bool carries(const Upstream& connection, const Destination& to) override {
     return is_at_other(to) == (&connection.server() == &other_address_);
   }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override {

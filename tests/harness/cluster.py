@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster of real servers: masters that share all slots, replicas, slots that move."""
+
+from .client import ValueClient
+from .patience import PATIENCE_S, until
+from .processes import MEET_SOON, Redis
+
+SLOTS = 16384
+
+
+class Node:
+    """One server of the cluster, with a client of it."""
+
+    def __init__(self, options):
+        self.redis = Redis(*MEET_SOON, *options)
+        self.port = self.redis.port
+        self.client = ValueClient(self.port)
+        self.name = self("CLUSTER", "MYID").decode()
+
+    def __call__(self, *command):
+        return self.client(*command)
+
+    def knows(self, nodes):
+        info = self("CLUSTER", "INFO")
+        return b"cluster_known_nodes:%d" % nodes in info and b"cluster_state:ok" in info
+
+    def reconnect(self):
+        self.client.close()
+        self.client = ValueClient(self.port)
+
+    def stop(self):
+        self.client.close()
+        self.redis.stop()
+
+
+class Cluster:
+    """A context. `masters` have equal parts of the slots; each has `replicas`.
+
+    `timeout_ms`: cluster-node-timeout, once the nodes have met.
+    """
+
+    def __init__(self, masters=3, replicas=0, options=(), timeout_ms=15000):
+        self.wanted = masters, replicas
+        self.options, self.timeout_ms = options, timeout_ms
+        self.masters, self.replicas = [], []
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self):
+        masters, replicas = self.wanted
+        for i in range(masters):
+            node = Node(self.options)
+            self.masters.append(node)
+            first, last = self.part(i)
+            node("CLUSTER", "ADDSLOTSRANGE", first, last)
+            node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        self.replicas = [Node(self.options) for _ in range(masters * replicas)]
+        for node in self.nodes[1:]:
+            node("CLUSTER", "MEET", "127.0.0.1", self.masters[0].port)
+        count = len(self.nodes)
+        met = lambda node: b"cluster_known_nodes:%d" % count in node("CLUSTER", "INFO")  # noqa: E731
+        until(lambda: all(map(met, self.nodes)), 3 * PATIENCE_S, "the nodes have met")
+        for i, node in enumerate(self.replicas):
+            node("CLUSTER", "REPLICATE", self.masters[i % masters].name)
+        until(lambda: all(n.knows(count) for n in self.nodes), 3 * PATIENCE_S, "the cluster is up")
+        until(self._replicas_follow, 3 * PATIENCE_S, "the replicas are online")
+        for node in self.nodes:
+            node("CONFIG", "SET", "cluster-node-timeout", self.timeout_ms)
+
+    def _replicas_follow(self):
+        return all(
+            b"master_link_status:up" in node("INFO", "replication") for node in self.replicas
+        )
+
+    def __exit__(self, *_):
+        for node in self.nodes:
+            node.stop()
+
+    @property
+    def nodes(self):
+        return self.masters + self.replicas
+
+    def part(self, master):
+        """The first and last slot that this master has at the start."""
+        masters = self.wanted[0]
+        return master * SLOTS // masters, (master + 1) * SLOTS // masters - 1
+
+    @property
+    def url(self):
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.masters)
+
+    def slot(self, key):
+        return self.masters[0]("CLUSTER", "KEYSLOT", key)
+
+    def owner(self, key):
+        """The master that has the key's slot by its own account."""
+        for node in self.nodes:
+            lines = node("CLUSTER", "NODES").decode().splitlines()
+            own = next(line for line in lines if "myself" in line).split()
+            if "master" not in own[2]:
+                continue
+            for part in own[8:]:
+                if part.startswith("["):
+                    continue
+                first, _, last = part.partition("-")
+                if int(first) <= self.slot(key) <= int(last or first):
+                    return node
+        raise AssertionError(f"no node has the slot of {key}")
+
+    def begin_move(self, slot, source, target):
+        """The keys of the slot may be on either node from now on."""
+        target("CLUSTER", "SETSLOT", slot, "IMPORTING", source.name)
+        source("CLUSTER", "SETSLOT", slot, "MIGRATING", target.name)
+
+    def move_keys(self, slot, source, target):
+        while keys := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
+            source("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+
+    def end_move(self, slot, target):
+        for node in [target] + [node for node in self.masters if node is not target]:
+            node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+
+    def move(self, slot, source, target):
+        self.begin_move(slot, source, target)
+        self.move_keys(slot, source, target)
+        self.end_move(slot, target)

@@ -227,8 +227,9 @@ bool ClusterServers::send_one(Refused& refused) {
   const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
   const bool is_late = now - refused.pending.rerouted->since > shared_.options().response_timeout;
   if (shared.connection == nullptr && (shared.down != nullptr || is_late)) {
-    refuse(std::move(refused.pending),
-           shared.down != nullptr ? *shared.down : refused.to->unreachable("no connection in time"));
+    refuse(std::move(refused.pending), shared.down != nullptr
+                                           ? *shared.down
+                                           : refused.to->unreachable("no connection in time"));
     return true;
   }
   if (shared.connection == nullptr) return false;
@@ -303,8 +304,8 @@ void ClusterServers::end_turn() {
 
 bool ClusterServers::owes_nothing() const {
   return refused_.empty() && std::all_of(nodes_.begin(), nodes_.end(), [](const auto& each) {
-    return each.second.server->owes_nothing();
-  });
+           return each.second.server->owes_nothing();
+         });
 }
 
 void ClusterServers::shrink() {

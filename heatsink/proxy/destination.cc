@@ -10,6 +10,7 @@
 namespace heatsink::proxy {
 
 std::optional<std::uint16_t> Destination::slot() const {
+  if (slot_) return slot_;
   if (request_ == nullptr) return key_ ? std::optional(resp::key_slot(*key_)) : std::nullopt;
   if (request_->command == nullptr) return std::nullopt;
   const resp::Command& command = *request_->command;
@@ -21,8 +22,8 @@ std::optional<std::uint16_t> Destination::slot() const {
   std::vector<resp::KeyRef> keys;
   resp::find_keys(command, args, keys);
   if (!keys.empty()) return resp::key_slot(args[keys.front().arg]);
-  const bool is_shard_channel = command.name == "spublish" || command.name == "ssubscribe" ||
-                                command.name == "sunsubscribe";
+  const bool is_shard_channel =
+      command.name == "spublish" || command.name == "ssubscribe" || command.name == "sunsubscribe";
   if (is_shard_channel && args.size() > 1) return resp::key_slot(args[1]);
   return std::nullopt;
 }

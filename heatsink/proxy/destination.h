@@ -30,6 +30,11 @@ class Destination {
   static Destination of_key(std::string_view key) {
     return Destination(nullptr, key, Behind::kOwnWrite);
   }
+  static Destination of_slot(std::uint16_t slot) {
+    Destination to;
+    to.slot_ = slot;
+    return to;
+  }
   // Exactly this server, whatever it owns.
   static Destination at(redis::UpstreamAddress& server) {
     Destination to;
@@ -62,6 +67,7 @@ class Destination {
   std::optional<std::string_view> key_;
   Behind behind_ = Behind::kOwnWrite;
   redis::UpstreamAddress* server_ = nullptr;
+  std::optional<std::uint16_t> slot_;
 };
 
 }  // namespace heatsink::proxy

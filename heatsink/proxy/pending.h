@@ -32,8 +32,8 @@ enum class PendingKind : std::uint8_t {
   kAgain,  // the client's read, sent again because its reply was too big to share
   // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
   kMark,
-  kWaiting,    // the client's command that may wait
-  kWatch,      // the client's WATCH, to a node of a cluster
+  kWaiting,  // the client's command that may wait
+  kWatch,    // the client's WATCH, to a node of a cluster
   // A command of a transaction that the proxy has queued, or its MULTI: the reply is dropped.
   kQueued,
   kUnblock,    // the proxy's: ends the wait of a client that has left

@@ -35,6 +35,12 @@ class ReplyQueue {
   }
   // Its reply, or one before it, has not ended.
   bool owes(Ticket ticket) const { return ticket >= first_; }
+  // The request of the last ticket will be sent again, and gets a new one. REQUIRES that no byte of
+  // its reply has arrived.
+  void take_back(Ticket ticket) {
+    assert(ticket + 1 == next() && state_of(ticket) == State::kOpen);
+    if (ticket + 1 == next() && !states_.empty()) states_.pop_back();
+  }
   // The next return value of expect().
   Ticket next() const { return first_ + states_.size(); }
 

@@ -22,6 +22,10 @@
 #include "heatsink/proxy/route.h"
 #include "heatsink/resp/resp.h"
 
+namespace heatsink::redis {
+class UpstreamAddress;
+}  // namespace heatsink::redis
+
 namespace heatsink::proxy {
 
 class Relief;
@@ -36,6 +40,7 @@ enum class Awaited : std::uint8_t {
   kPrivate,  // its private connection is ready
   kShared,   // the shared connection is ready
   kRelief,   // the relief that holds it lets it go
+  kPause,    // a moment, or the end of this turn, because a node of a cluster has refused it
 };
 
 // A request is parsed once. Most requests are answered or sent at once; their arguments are views
@@ -105,6 +110,9 @@ struct Request {
     std::shared_ptr<const copies::FillAnswer> answer;
     // The number of its question to the tracker, unique in the session.
     std::uint64_t ticket = 0;
+    // The node that executes it, after another node of the cluster has refused it; after ASKING.
+    redis::UpstreamAddress* redirected_to = nullptr;
+    bool asking = false;
     enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier = Barrier::kNone;
 
     std::string bytes;  // a copy of the request
@@ -114,6 +122,7 @@ struct Request {
     if (waited_ == nullptr) waited_ = std::make_unique<Waited>();
     return *waited_;
   }
+  const Waited& waited_for() const { return *waited_; }  // REQUIRES has_waited()
   bool has_waited() const { return waited_ != nullptr; }
 
   // Set when it goes to the server:

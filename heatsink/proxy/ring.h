@@ -31,6 +31,11 @@ class Ring {
     return slot;
   }
 
+  void pop_back() {
+    (*this)[size_ - 1] = T();
+    --size_;
+  }
+
   T pop_front() {
     T value = std::move(front());
     head_ = (head_ + 1) & (capacity_ - 1);

@@ -32,6 +32,7 @@
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/queued_transaction.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/relief_chain.h"
 #include "heatsink/proxy/reply_guess.h"
@@ -106,6 +107,8 @@ class Session final : public ClientTransport::Listener,
   }
   void ask_again(std::string_view request, const Pending& pending) override;
   bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  bool takes_back(Pending& pending, std::string_view error) override;  // session_redirects.cc
+  bool is_streaming() const override { return oversized_.is_active(); }
   bool congested() const override;
   bool keeps_reply(TimePoint read_at, bool silent) override;
   bool receives_messages() const override { return receives_messages_; }
@@ -182,7 +185,7 @@ class Session final : public ClientTransport::Listener,
     return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
-           ClientState::memory_bytes();
+           ClientState::memory_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
   // session_io.cc
@@ -256,6 +259,26 @@ class Session final : public ClientTransport::Listener,
   void forget_transaction();
   void queue_subscription(const Request& request);
   void queue_hello(const Request& request);
+
+  // session_queue.cc
+  bool queues_transactions();
+  Step begin_queue(Request& request);
+  Step queue(Request& request);
+  Step execute_queue(Request& request);
+  Step discard_queue();
+  Step refuse_to_queue(std::string&& why);
+  bool takes_slot(const Request& request);
+  void send_queued(Upstream& connection, std::string_view wire);
+  bool note_queue_error(Pending& pending, std::string_view error);
+  void drop_queue();
+
+  // session_redirects.cc
+  bool must_drain_first();
+  std::string wire_to_repeat(const Pending& pending);
+  void undo_sending(Pending& pending);
+  void repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking);
+  void end_pause();
+  bool answer_aborted(Pending& pending);
 
   // session_debugger.cc
   Step run_script_debug(Request& request);
@@ -418,6 +441,14 @@ class Session final : public ClientTransport::Listener,
   ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
 
   std::unique_ptr<Upstream> private_;
+
+  // In front of a cluster:
+  std::uint64_t map_version_ = 0;              // of the requests in flight, see must_drain_first()
+  std::unique_ptr<QueuedTransaction> queued_;  // from MULTI until EXEC is answered
+  std::optional<std::uint16_t> watched_slot_;
+  // A WATCH or SSUBSCRIBE in flight that can be sent again; "": none.
+  std::string last_state_request_;
+  std::uint8_t taken_back_ = 0;  // how often the last such request was sent again
 
   ReplyQueue replies_;
   std::list<Again> again_;  // of tickets in replies_, in their order

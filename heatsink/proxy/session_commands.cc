@@ -60,6 +60,11 @@ Session::Step Session::run_auth(Request& request) {
 // SELECT. Any other client uses one without a login, where the server refuses SELECT.
 Session::Step Session::authenticate(Request& request, std::string_view user, std::uint32_t protocol,
                                     std::optional<std::string_view> name) {
+  const bool is_proxys = user.empty() || user == parts_.shared.credentials().acl_user();
+  if (!is_proxys && queues_transactions())
+    return reply_error(
+        "ERR heatsink: in front of a cluster clients use the ACL user of the proxy "
+        "(upstream.url), because other users need connections of their own to each node");
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* connection =
@@ -207,6 +212,8 @@ Session::Step Session::run_subscribe(Request& request) {
   Channels& set = channels_of(request);
   const bool adds = request.command->name.find("unsub") == std::string::npos;
   if (!adds && subscribes_in_flight()) return stall(Awaited::kDrain);
+  const bool set_is_sharded = &set == &shard_channels_;
+  const bool subscribed_before = subscribed();
   Step step = Step::kDone;
   Upstream* connection = private_connection(request, step);
   if (connection == nullptr) return no_connection(request, step);
@@ -225,9 +232,12 @@ Session::Step Session::run_subscribe(Request& request) {
     }
   }
   const bool receives_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
+  const bool may_move = adds && set_is_sharded && queues_transactions();
+  if (may_move) last_state_request_ = subscribed_before ? "" : std::string(request.raw);
   subscribing_.push_back({&set, std::move(added), receives_after});
-  return send_on(*connection, request, PendingKind::kSubscribe,
-                 static_cast<std::uint32_t>(confirmations));
+  send_on(*connection, request, PendingKind::kSubscribe, static_cast<std::uint32_t>(confirmations));
+  if (may_move) stall(Awaited::kAnswer);
+  return Step::kDone;
 }
 
 // MONITOR gets one reply and then streams; SYNC and PSYNC use the replication protocol from the

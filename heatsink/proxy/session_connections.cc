@@ -14,6 +14,10 @@ Session::Step Session::stall(Awaited why) {
 
 // Null: `step` says whether the request waits, or has failed with Request::Waited::refusal.
 Upstream* Session::connection_for(Request& request, bool own_connection, Step& step) {
+  if (must_drain_first()) {
+    step = stall(Awaited::kDrain);
+    return nullptr;
+  }
   if (private_ && !own_connection && may_leave_private()) give_back(true);
   if (private_ || own_connection) return private_connection(request, step);
   return shared_connection(request, step);
@@ -32,8 +36,8 @@ Upstream* Session::without_connection(Request& request, std::string&& reason, St
 
 // The private connection holds state that is lost with it.
 bool Session::has_state() const {
-  return pinned_ || user_ == User::kOther || (in_multi_ && !transaction_failed()) || watching_ ||
-         in_stream();
+  return pinned_ || user_ == User::kOther ||
+         (in_multi_ && !transaction_failed() && queued_ == nullptr) || watching_ || in_stream();
 }
 
 // The private connection leads to another server. What has state there stays there.
@@ -43,6 +47,10 @@ bool Session::is_elsewhere(const Destination& to) const {
 
 // A replica may not have executed a write yet that this client has in flight.
 Destination Session::destination_of(const Request& request) const {
+  if (request.has_waited() && request.waited_for().redirected_to != nullptr)
+    return Destination::at(*request.waited_for().redirected_to);
+  if (queued_ != nullptr && request.route == Route::kExec)
+    return queued_->slot ? Destination::of_slot(*queued_->slot) : Destination::any();
   return Destination::of(request, replies_.owes(last_effect_) ? Destination::Behind::kOwnWrite
                                                               : Destination::Behind::kNothing);
 }
@@ -52,6 +60,10 @@ bool Session::may_leave_private() const {
 }
 
 Upstream* Session::private_connection(Request& request, Step& step) {
+  if (must_drain_first()) {
+    step = stall(Awaited::kDrain);
+    return nullptr;
+  }
   Upstream* connection = private_in_any_db(request, step);
   return connection == nullptr ? nullptr : in_right_db(*connection, request, step);
 }

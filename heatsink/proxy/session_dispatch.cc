@@ -176,6 +176,7 @@ std::size_t Session::forward_run(std::string_view bytes, TimePoint now) {
 Upstream* Session::ready_connection(Request& request) {
   expect_reply(request);
   if (is_too_long_to_share(request)) return nullptr;
+  if (must_drain_first()) return nullptr;
   const Destination to = destination_of(request);
   Upstream* const shared = parts_.upstreams.shared(protocol_, to).connection;
   const bool is_ready = shared != nullptr && shared->db() == db_ && !shared->is_read_slowly();
@@ -185,6 +186,8 @@ Upstream* Session::ready_connection(Request& request) {
 Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
                                std::uint32_t number) {
   if (request.route == Route::kPinned) pin();
+  const bool asks = request.has_waited() && request.waited_for().asking;
+  if (asks && kind != PendingKind::kExec) connection.send_own({"ASKING"});
   // A client that tracks keys itself gets invalidations only for reads that reach the server.
   if (request.facts->asks_tracking) no_local_reads_ = true;
   if (in_multi_ && is_queued(request.route)) ++transaction_queued_;

@@ -14,8 +14,8 @@ bool Session::may_move() const {
   const bool has_nothing = waiting_ == nullptr && wait_ == nullptr && offered_ == nullptr &&
                            again_.empty() && input_.empty() && replies_.empty() &&
                            client_.output().empty();
-  const bool is_plain =
-      private_ == nullptr && mode_ == Mode::kNormal && !in_multi_ && !watching_ && !subscribed();
+  const bool is_plain = private_ == nullptr && mode_ == Mode::kNormal && !in_multi_ &&
+                        queued_ == nullptr && !watching_ && !subscribed();
   return goes_on && at_rest && has_nothing && is_plain;
 }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kPauseAt = 1024 * 1024;
 // The client did not send this request.
 bool sent_unasked(PendingKind kind) {
   return kind == PendingKind::kSelect || kind == PendingKind::kMark ||
-         kind == PendingKind::kUnblock;
+         kind == PendingKind::kUnblock || kind == PendingKind::kQueued;
 }
 
 // The text of an error reply, without '-' and the end of the line.
@@ -149,6 +149,8 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) in_multi_ = false;
       break;
     case PendingKind::kExec:
+      queued_.reset();
+      taken_back_ = 0;
       executed(ok, reply, kept);
       break;
     case PendingKind::kMonitor:
@@ -163,10 +165,15 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
     case PendingKind::kDebug:
       debug_answered(ok, pending.number != 0);
       break;
+    case PendingKind::kWatch:
+      taken_back_ = 0;
+      last_state_request_.clear();
+      break;
     case PendingKind::kMark:
       mark_answered(kept);
       break;
     case PendingKind::kWaiting:
+      taken_back_ = 0;
       if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
           wait && wait->keeps_reply() && !settle_kept(std::move(wait), pending.ticket, kept))
         return false;
@@ -184,6 +191,8 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
 }
 
 void Session::subscription_done(bool ok) {
+  last_state_request_.clear();
+  taken_back_ = 0;
   if (subscribing_.empty()) return;
   const Subscribing& done = subscribing_.front();
   if (ok) {
@@ -296,6 +305,7 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& proble
     const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
     if (wait && wait->keeps_reply()) not_put_back(problem);
   }
+  if (pending.kind == PendingKind::kExec) queued_.reset();
   if (pending.kind == PendingKind::kUnblock && wait_) {
     close();
     return;

@@ -17,6 +17,7 @@ namespace heatsink::proxy {
 // Later commands wait until the server has begun the transaction. Otherwise they would be executed
 // at once.
 Session::Step Session::run_multi(Request& request) {
+  if (queues_transactions()) return begin_queue(request);
   if (watch_refused_) {
     return begin_failed_transaction(
         "ERR heatsink: a WATCH before this MULTI was refused, so nothing is executed; start again "
@@ -35,8 +36,17 @@ Session::Step Session::run_multi(Request& request) {
 // The proxy refuses WATCH by itself if there is no connection for it, or a limit refuses it. A
 // refusal by the server has the same effect as without a proxy.
 Session::Step Session::run_watch(Request& request) {
+  const bool may_move = queues_transactions();
+  if (may_move && in_flight() > 0) return stall(Awaited::kDrain);
   const std::uint64_t sent_before = traffic_.sent;
-  const Step step = forward(request, true);
+  const Step step = forward(request, true, may_move ? PendingKind::kWatch : PendingKind::kForward);
+  if (may_move && traffic_.sent != sent_before) {
+    if (!watching_) {
+      last_state_request_ = request.raw;
+      watched_slot_ = Destination::of(request, Destination::Behind::kNothing).slot();
+    }
+    stall(Awaited::kAnswer);
+  }
   if (step == Step::kDone) (traffic_.sent != sent_before ? watching_ : watch_refused_) = true;
   return step;
 }
@@ -69,6 +79,10 @@ Session::Step Session::in_transaction(Request& request) {
     return reply_error("ERR heatsink: CLIENT REPLY is not supported inside MULTI");
   }
   if (transaction_failed()) return in_failed_transaction(request);
+  if (queued_ != nullptr) {
+    if (request.route == Route::kExec) return execute_queue(request);
+    return request.route == Route::kDiscard ? discard_queue() : queue(request);
+  }
   if (request.route == Route::kExec || request.route == Route::kDiscard)
     return end_transaction(request);
   const bool changes_connection =

@@ -40,9 +40,7 @@ class SingleServer final : public Upstreams {
   const std::string* known_down(const Destination& to) override;
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
-  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) override {
-    return true;
-  }
+  bool carries(const Upstream& /*connection*/, const Destination& /*to*/) override { return true; }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
   std::unique_ptr<Upstream> adopt(Requester& session, net::Stream connection,
                                   const CarriedSession::Private& state) override;

@@ -6,6 +6,7 @@
 
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -26,6 +27,15 @@ bool is_ours(PendingKind kind) {
     default:
       return false;
   }
+}
+
+// A redirect would make no sense to a client that knows one server.
+constexpr std::string_view kNotFollowed =
+    "-ERR heatsink: the key is on another node of the cluster than the state of this connection "
+    "(subscriptions, WATCH); use another connection for it\r\n";
+
+std::string_view redirect_line(std::string_view error) {
+  return error.substr(1, error.find('\r') - 1);
 }
 
 bool is_one_line(char type) { return type == '+' || type == '-' || type == ':'; }
@@ -327,9 +337,9 @@ bool Upstream::aim(Pending& pending) {
   const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
   const bool ours = is_ours(pending.kind);
   const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
-  const bool captured_before = std::exchange(
-      capture_, (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
-                    (executes && session->needs_exec_reply()));
+  const bool captured_before =
+      std::exchange(capture_, (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
+                                  (executes && session->needs_exec_reply()));
   if (capture_ && !captured_before) captured_.clear();
   if (session != nullptr && !ours && !kept && !is_silenced()) {
     target_ = session;
@@ -365,7 +375,8 @@ bool Upstream::end_refusal() {
     return true;
   }
   if (state_ == State::kFailed || !aim(pending_.front())) return true;
-  if (target_ != nullptr) hand_on(error);
+  if (target_ != nullptr)
+    hand_on(topology::parse_redirect(redirect_line(error)) ? kNotFollowed : error);
   return false;
 }
 

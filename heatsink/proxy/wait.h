@@ -56,6 +56,7 @@ class Wait {
   }
 
   std::uint64_t connection() const { return connection_; }
+  TimePoint sent_at() const { return sent_at_; }
 
   // The reply to HELLO, and when it was read. After an error the server does not report connection
   // ids.

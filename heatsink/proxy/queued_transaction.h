@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds the commands between MULTI and EXEC while the proxy, and not a server, queues them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/topology/redirect.h"
+
+namespace heatsink::proxy {
+
+// In front of a cluster the first key decides which node executes the transaction, and that node
+// may refuse it: then the proxy sends the whole of it to the next one. Data of a session.
+struct QueuedTransaction {
+  static constexpr std::size_t kCommandsMax = 100'000;
+
+  std::vector<std::string> requests;  // in wire form
+  std::size_t bytes = 0;              // of `requests`
+  std::optional<std::uint16_t> slot;  // of all keys; nullopt: no key yet
+  bool failed = false;                // a command was refused: EXEC executes nothing
+  bool watches = false;               // a WATCH came before MULTI
+  // While the server answers: how it has refused to queue a command, for EXEC.
+  std::optional<topology::Redirect> redirect;
+};
+
+}  // namespace heatsink::proxy

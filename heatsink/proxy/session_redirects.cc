@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends again what a node of a cluster has refused on a private connection, where the connection's
+// state or the wait of the command belongs to the request.
+#include <string>
+#include <utility>
+
+#include "heatsink/proxy/session.h"
+#include "heatsink/proxy/time_left.h"
+#include "heatsink/topology/topology.h"
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::uint8_t kTakenBackMax = 16;    // redirects of one request
+constexpr Nanos kTakenBackPause = Millis(5);  // after an error that names no node
+
+std::string_view text_of(std::string_view error) {
+  if (error.starts_with('-')) error.remove_prefix(1);
+  return error.substr(0, error.find('\r'));
+}
+
+// The server has ended the wait because its slot or its role has changed.
+bool is_unblocked(std::string_view line) { return line.starts_with("UNBLOCKED "); }
+
+// Redis refuses the rest of a transaction with this, after it has refused to queue a command.
+bool is_exec_abort(std::string_view line) { return line.starts_with("EXECABORT"); }
+
+}  // namespace
+
+// Requests of the old map are on their way to servers that may not have the slot any more. A
+// request of the new map must not overtake them.
+bool Session::must_drain_first() {
+  const std::uint64_t version = parts_.upstreams.map_version();
+  if (version == map_version_) return false;
+  if (in_flight() > 0) return true;
+  map_version_ = version;
+  return false;
+}
+
+bool Session::takes_back(Pending& pending, std::string_view error) {
+  if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, error);
+  const bool is_mine = pending.kind == PendingKind::kWaiting ||
+                       pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec ||
+                       pending.kind == PendingKind::kSubscribe;
+  if (!is_mine || closed_ || closing_) return false;
+  const std::string_view line = text_of(error);
+  std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
+  if (pending.kind == PendingKind::kExec && is_exec_abort(line) && queued_ != nullptr)
+    redirect = queued_->redirect;
+  if (pending.kind == PendingKind::kWaiting && is_unblocked(line))
+    redirect = topology::Redirect{.kind = topology::Redirect::Kind::kTryAgain};
+  if (!redirect) return false;
+  std::string wire = wire_to_repeat(pending);
+  if (wire.empty()) return false;
+  parts_.count(copies::Count::kRedirects);
+  redis::UpstreamAddress* to = nullptr;
+  if (redirect->kind != topology::Redirect::Kind::kTryAgain)
+    to = parts_.upstreams.node_named_by(*redirect, *private_);
+  if (redirect->kind == topology::Redirect::Kind::kMoved)
+    parts_.shared.cluster.is_stale(to == nullptr ? std::nullopt
+                                                 : parts_.shared.cluster.index_of(*to));
+  if (++taken_back_ > kTakenBackMax) return false;
+  if (pending.kind == PendingKind::kExec && queued_->watches) return answer_aborted(pending);
+  undo_sending(pending);
+  repeat(std::move(wire), to, redirect->kind == topology::Redirect::Kind::kAsk);
+  return true;
+}
+
+// The bytes of the request, or "" if it cannot be sent again.
+std::string Session::wire_to_repeat(const Pending& pending) {
+  switch (pending.kind) {
+    case PendingKind::kWaiting:
+      if (wait_ == nullptr || wait_->keeps_reply()) return "";
+      return with_time_left(wait_->request(), parts_.loop.clock() - wait_->sent_at());
+    case PendingKind::kExec:
+      return queued_ == nullptr ? "" : "*1\r\n$4\r\nEXEC\r\n";
+    case PendingKind::kWatch:
+    case PendingKind::kSubscribe:
+      return std::exchange(last_state_request_, {});
+    default:
+      return "";
+  }
+}
+
+// As if it had never been sent. It was the last one, because nothing follows such a request.
+void Session::undo_sending(Pending& pending) {
+  parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
+  ++traffic_.received;
+  owed_ -= pending.expected;
+  replies_.take_back(pending.ticket);
+  wait_.reset();
+  if (pending.kind == PendingKind::kWatch) watching_ = false;
+  if (pending.kind == PendingKind::kExec) {
+    in_multi_ = true;
+    transaction_ = std::move(pending.keys);
+    transaction_unknown_ = pending.unknown_keys;
+    transaction_flush_ = pending.flush;
+    transaction_changes_access_ = pending.changes_access;
+  }
+  if (pending.kind == PendingKind::kSubscribe && !subscribing_.empty()) {
+    for (const std::string& name : subscribing_.back().added)
+      subscribing_.back().channels->erase(name);
+    subscribing_.pop_back();
+    if (!subscribed()) pinned_ = false;
+  }
+}
+
+// Looks at the request again, at the end of this turn or after a pause.
+void Session::repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking) {
+  resp::RequestParser parser;
+  static_cast<void>(parser.parse(std::string_view(wire)));
+  auto request = std::make_unique<Request>(parser.args(), wire);
+  request->keep();
+  request->waited().redirected_to = to;
+  request->waited().asking = asking;
+  waiting_ = std::move(request);
+  stall_ = Awaited::kPause;
+  if (to != nullptr) return resume_later();
+  host_.call_later(*this, kTakenBackPause, &Session::end_pause);
+}
+
+void Session::end_pause() {
+  if (!closed_ && stall_ == Awaited::kPause) resume_later();
+}
+
+// A watched key may have been on the node that no longer has the slot, so the transaction counts as
+// one whose watched key has changed: the client starts again.
+bool Session::answer_aborted(Pending& pending) {
+  parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
+  ByteBuffer wire;
+  protocol_ == resp::Protocol::kResp3 ? resp::append_null(wire, protocol_) : wire.append("*-1\r\n");
+  ++traffic_.received;
+  owed_ -= pending.expected;
+  queued_.reset();
+  if (!pending.silent) put_reply(pending.ticket, wire.view());
+  end_reply(pending.ticket);
+  after_reply();
+  return true;
+}
+
+}  // namespace heatsink::proxy

@@ -55,6 +55,7 @@ enum class Count : std::uint8_t {
   kUpstreamWrites,
   kReissued,
   kRedirects,
+  kScattered,
   kGathered,
   kCoalescedAway,
   kUpstreamConnects,

@@ -113,6 +113,11 @@ void ProxyOptions::describe(OptionSet& set) {
                     "Where the proxy reaches servers that announce addresses of another network "
                     "(NAT, port forwards): announced=reached pairs of host:port or of hosts, with "
                     "commas between them, as in 10.0.0.5:6379=127.0.0.1:7001,10.0.0.6=gateway."}));
+  set.add({.name = "upstream.cross-slot",
+           .target = &cross_slot,
+           .help = "MSET whose keys are in several slots of a cluster: split (each part is atomic, "
+                   "the whole is not) or refuse (CROSSSLOT, as the cluster does).",
+           .choices = {"split", "refuse"}});
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "
            "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});

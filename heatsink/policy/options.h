@@ -42,6 +42,7 @@ struct ProxyOptions {
   std::string upstream = "redis://127.0.0.1:6379";
   std::string upstream_password_file;
   std::string upstream_translate;
+  std::string cross_slot = "split";
   std::string upstream_tls_ca, upstream_tls_cert, upstream_tls_key, upstream_tls_server_name;
   bool upstream_tls_verify = true;
   Nanos connect_timeout = std::chrono::seconds(1);

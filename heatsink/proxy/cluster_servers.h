@@ -36,6 +36,10 @@ class ClusterServers final : public Upstreams, private Upstreams::Host {
   ClusterServers(const ClusterServers&) = delete;
 
   std::uint64_t map_version() override;
+  std::shared_ptr<const topology::SlotMap> slot_map() override {
+    follow_map();
+    return map_;
+  }
   Shared shared(resp::Protocol protocol, const Destination& to) override {
     return at(to).shared(protocol, to);
   }

@@ -7,6 +7,7 @@
 #include "heatsink/copies/local_reads.h"
 #include "heatsink/detect/access.h"
 #include "heatsink/proxy/coalesced_write.h"
+#include "heatsink/proxy/fan_out.h"
 #include "heatsink/proxy/route.h"
 
 namespace heatsink::proxy {
@@ -27,6 +28,7 @@ struct CommandFacts {
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
+  const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
 };
 
 // Too slow for every request: keep the result. `number` and `local` are copied into it.
@@ -42,7 +44,8 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .runs_code = command.has(resp::kNoMandatoryKeys),
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
-          .gathered_as = coalesce_verb(command.name)};
+          .gathered_as = coalesce_verb(command.name),
+          .fan_out = fan_out_of(command.name)};
 }
 
 }  // namespace heatsink::proxy

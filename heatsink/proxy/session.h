@@ -40,6 +40,8 @@
 #include "heatsink/proxy/request.h"
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/scan_cursor.h"
+#include "heatsink/proxy/scatter.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/proxy/upstream.h"
@@ -57,6 +59,7 @@ namespace heatsink::proxy {
 // client's order. ReplyQueue keeps the order of all replies, including the proxy's own.
 class Session final : public ClientTransport::Listener,
                       public Requester,
+                      private Scatter::Owner,
                       private ReliefClient,
                       private ClientState {
  public:
@@ -185,7 +188,14 @@ class Session final : public ClientTransport::Listener,
     return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
-           ClientState::memory_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
+           ClientState::memory_bytes() + scattered_bytes() +
+           (queued_ == nullptr ? 0 : queued_->bytes);
+  }
+
+  std::size_t scattered_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& each : scatters_) bytes += each->bytes();
+    return bytes;
   }
 
   // session_io.cc
@@ -271,6 +281,16 @@ class Session final : public ClientTransport::Listener,
   void send_queued(Upstream& connection, std::string_view wire);
   bool note_queue_error(Pending& pending, std::string_view error);
   void drop_queue();
+
+  // session_scatter.cc
+  bool is_scattered(const Request& request);
+  Step scatter(Request& request);
+  Step scan(Request& request);
+  std::string scan_reply(const std::string& wire) const;
+  Step send_parts(Request& request, std::vector<ScatterPart>&& parts,
+                  const std::vector<Destination>& destinations);
+  Pending part_of(const Request& request, const Pending& noted, Scatter& scatter, std::size_t part);
+  void scatter_ended(Scatter& scatter) override;
 
   // session_redirects.cc
   bool must_drain_first();
@@ -448,6 +468,12 @@ class Session final : public ClientTransport::Listener,
   std::optional<std::uint16_t> watched_slot_;
   // A WATCH or SSUBSCRIBE in flight that can be sent again; "": none.
   std::string last_state_request_;
+  std::vector<std::unique_ptr<Scatter>> scatters_;        // in flight
+  std::vector<std::unique_ptr<Scatter>> ended_scatters_;  // freed at the next flush()
+  struct Scan {
+    ScanCursor cursor;
+    std::shared_ptr<const topology::SlotMap> map;
+  } scan_;                       // of the SCAN in flight
   std::uint8_t taken_back_ = 0;  // how often the last such request was sent again
 
   ReplyQueue replies_;

@@ -60,6 +60,8 @@ Session::Step Session::carry_out(Request& request) {
 }
 
 Session::Step Session::run(Request& request) {
+  if (request.facts->fan_out != nullptr && request.has_right_arity() && is_scattered(request))
+    return request.facts->fan_out->fan_out == FanOut::kCursor ? scan(request) : scatter(request);
   switch (request.route) {
     case Route::kShared:
       return forward(request, false);

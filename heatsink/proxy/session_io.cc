@@ -323,6 +323,7 @@ void Session::writable() {
 
 void Session::flush() {
   flush_due_ = false;
+  ended_scatters_.clear();
   if (closed_ || traffic_.holds > 0) return;
   used_ = true;
   switch (client_.write()) {

@@ -30,6 +30,9 @@ struct SharedState : copies::NodeState {
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
   DrainProgress drain;
 
+  // For a choice among equals. Any thread.
+  std::uint64_t next_random() { return random_.fetch_add(0x9E3779B97F4A7C15U) >> 16; }
+
   // The bounds of things that have no configuration of their own follow it. Any thread.
   void follow(const policy::ProxyOptions& now) {
     memory.set_max(memory_max(now));
@@ -67,6 +70,7 @@ struct SharedState : copies::NodeState {
                                             : share_for_buffers(memory_limits());
   }
 
+  std::atomic<std::uint64_t> random_{seed};
   mutable std::mutex tls_mutex_;  // taken once per connection
   net::TlsContext client_tls_;
 };

@@ -16,6 +16,7 @@
 
 namespace heatsink::topology {
 struct Redirect;
+struct SlotMap;
 }  // namespace heatsink::topology
 
 namespace heatsink::proxy {
@@ -47,6 +48,7 @@ class Upstreams {
   // Changes when slots have other owners. Constant within a turn. Requests that were sent before a
   // change may be on their way to the old owner, so a session lets them be answered first.
   virtual std::uint64_t map_version() { return 0; }
+  virtual std::shared_ptr<const topology::SlotMap> slot_map() { return nullptr; }
   // The masters of a cluster; empty: one server, which executes every command as a whole.
   virtual std::vector<redis::UpstreamAddress*> all_masters() { return {}; }
 

@@ -72,6 +72,7 @@ bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPor
     if (!master) continue;
     SlotMap::Shard& added = next->shards.emplace_back();
     added.master = *master;
+    added.first_slot = shard.slots.front().first;
     for (const net::HostPort& replica : shard.replicas) {
       if (const std::optional<NodeIndex> index = node_at(replica, asked))
         added.replicas.push_back(*index);

@@ -24,7 +24,8 @@ struct SlotMap {
   struct Shard {
     NodeIndex master = kNoNode;
     std::vector<NodeIndex> replicas;
-    std::size_t slots = 0;
+    std::size_t slots = 0;         // how many
+    std::uint16_t first_slot = 0;  // the smallest
     friend bool operator==(const Shard&, const Shard&) = default;
   };
   std::array<NodeIndex, resp::kSlots> owners;

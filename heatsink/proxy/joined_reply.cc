@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/joined_reply.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace heatsink::proxy {
+namespace {
+
+constexpr std::string_view kOtherForm =
+    "-ERR heatsink: a node of the cluster has answered in a form that cannot be joined with the "
+    "replies of the others\r\n";
+
+bool is_error_reply(std::string_view wire) {
+  return wire.starts_with('-') || wire.starts_with('!');
+}
+
+bool is_null_reply(std::string_view wire) {
+  return wire == "$-1\r\n" || wire == "*-1\r\n" || wire == "_\r\n";
+}
+
+std::optional<std::int64_t> integer_of(std::string_view wire) {
+  if (!wire.starts_with(':') || !wire.ends_with("\r\n")) return std::nullopt;
+  std::int64_t value = 0;
+  const char* const last = wire.data() + wire.size() - 2;
+  const auto [end, error] = std::from_chars(wire.data() + 1, last, value);
+  if (error != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+std::string array_header(std::size_t count) { return "*" + std::to_string(count) + "\r\n"; }
+
+bool is_array(std::string_view wire) { return wire.starts_with('*') || wire.starts_with('~'); }
+
+std::string sum_of(std::span<const PartReply> parts) {
+  std::int64_t sum = 0;
+  for (const PartReply& part : parts) {
+    const std::optional<std::int64_t> value = integer_of(part.wire);
+    if (!value) return std::string(kOtherForm);
+    sum += *value;
+  }
+  return ":" + std::to_string(sum) + "\r\n";
+}
+
+std::string in_positions(std::span<const PartReply> parts) {
+  std::size_t count = 0;
+  for (const PartReply& part : parts) count += part.positions.size();
+  std::vector<std::string_view> all(count);
+  std::size_t bytes = 0;
+  for (const PartReply& part : parts) {
+    const std::vector<std::string_view> elements = elements_of(part.wire);
+    if (elements.size() != part.positions.size()) return std::string(kOtherForm);
+    for (std::size_t i = 0; i < elements.size(); ++i) all[part.positions[i]] = elements[i];
+    bytes += part.wire.size();
+  }
+  std::string out = array_header(count);
+  out.reserve(out.size() + bytes);
+  for (const std::string_view element : all) out += element;
+  return out;
+}
+
+std::string concatenated(std::span<const PartReply> parts) {
+  std::string body;
+  std::size_t count = 0;
+  for (const PartReply& part : parts) {
+    if (!is_array(part.wire)) return std::string(kOtherForm);
+    const std::vector<std::string_view> elements = elements_of(part.wire);
+    count += elements.size();
+    for (const std::string_view element : elements) body += element;
+  }
+  return array_header(count) + body;
+}
+
+std::string all_of_arrays(std::span<const PartReply> parts) {
+  std::vector<std::int64_t> result;
+  for (const PartReply& part : parts) {
+    const std::vector<std::string_view> elements = elements_of(part.wire);
+    if (result.empty()) result.assign(elements.size(), 1);
+    if (elements.size() != result.size()) return std::string(kOtherForm);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      result[i] = result[i] != 0 && integer_of(elements[i]).value_or(0) != 0 ? 1 : 0;
+  }
+  std::string out = array_header(result.size());
+  for (const std::int64_t value : result) out += ":" + std::to_string(value) + "\r\n";
+  return out;
+}
+
+std::string any_ok(std::span<const PartReply> parts) {
+  // "NOTBUSY No scripts in execution right now." says least.
+  std::string_view error;
+  for (const PartReply& part : parts) {
+    if (!is_error_reply(part.wire)) return std::string(part.wire);
+    if (error.empty() || error.starts_with("-NOTBUSY")) error = part.wire;
+  }
+  return std::string(error);
+}
+
+std::string random_one(std::span<const PartReply> parts, std::uint64_t random) {
+  std::vector<std::string_view> found;
+  found.reserve(parts.size());
+  for (const PartReply& part : parts)
+    if (!is_null_reply(part.wire)) found.push_back(part.wire);
+  return std::string(found.empty() ? parts.front().wire : found[random % found.size()]);
+}
+
+}  // namespace
+
+std::vector<std::string_view> elements_of(std::string_view wire) {
+  std::vector<std::string_view> out;
+  if (!is_array(wire)) return out;
+  const std::size_t line = wire.find('\n');
+  if (line == std::string_view::npos) return out;
+  std::string_view rest = wire.substr(line + 1);
+  resp::ReplyScanner scanner;
+  while (!rest.empty()) {
+    const resp::ScanStep step = scanner.feed(rest);
+    if (step.status != resp::ScanStatus::kReply) return {};
+    out.push_back(rest.substr(0, step.consumed));
+    rest.remove_prefix(step.consumed);
+  }
+  return out;
+}
+
+std::string join_replies(Join join, std::span<const PartReply> parts, std::uint64_t random) {
+  if (join == Join::kAnyOk) return any_ok(parts);
+  const auto failed =
+      std::ranges::find_if(parts, [](const PartReply& part) { return is_error_reply(part.wire); });
+  if (failed != parts.end()) return std::string(failed->wire);
+  switch (join) {
+    case Join::kSum:
+      return sum_of(parts);
+    case Join::kPositions:
+      return in_positions(parts);
+    case Join::kConcat:
+      return concatenated(parts);
+    case Join::kAll:
+      return all_of_arrays(parts);
+    case Join::kRandomOne:
+      return random_one(parts, random);
+    case Join::kOk:
+    case Join::kAnyOk:
+      break;
+  }
+  return std::string(parts.front().wire);
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/joined_reply.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::proxy {
+namespace {
+
+std::string joined(Join join, const std::vector<std::string_view>& replies,
+                   std::uint64_t random = 0) {
+  std::vector<PartReply> parts;
+  parts.reserve(replies.size());
+  for (const std::string_view wire : replies) parts.push_back({wire, {}});
+  return join_replies(join, parts, random);
+}
+
+TEST(JoinedReply, Numbers) {
+  EXPECT_EQ(joined(Join::kSum, {":2\r\n", ":-1\r\n", ":5\r\n"}), ":6\r\n");
+  EXPECT_TRUE(joined(Join::kSum, {":2\r\n", "+OK\r\n"}).starts_with("-ERR heatsink"));
+}
+
+TEST(JoinedReply, ElementsGoToThePositionsOfTheirKeys) {
+  const std::vector<std::uint32_t> first = {0, 2}, second = {1};
+  const std::vector<PartReply> parts = {{"*2\r\n$1\r\na\r\n$-1\r\n", first},
+                                        {"*1\r\n$4\r\nb\r\nb\r\n", second}};
+  EXPECT_EQ(join_replies(Join::kPositions, parts, 0), "*3\r\n$1\r\na\r\n$4\r\nb\r\nb\r\n$-1\r\n");
+  const std::vector<PartReply> torn = {{"*1\r\n$1\r\na\r\n", first}, parts[1]};
+  EXPECT_TRUE(join_replies(Join::kPositions, torn, 0).starts_with("-ERR heatsink"));
+}
+
+TEST(JoinedReply, OneErrorIsTheReply) {
+  EXPECT_EQ(joined(Join::kSum, {":1\r\n", "-NOPERM no\r\n"}), "-NOPERM no\r\n");
+  EXPECT_EQ(joined(Join::kOk, {"+OK\r\n", "-OOM out\r\n"}), "-OOM out\r\n");
+}
+
+TEST(JoinedReply, Arrays) {
+  EXPECT_EQ(joined(Join::kConcat, {"*1\r\n$1\r\na\r\n", "*0\r\n", "*1\r\n*1\r\n:1\r\n"}),
+            "*2\r\n$1\r\na\r\n*1\r\n:1\r\n");
+  EXPECT_EQ(joined(Join::kAll, {"*2\r\n:1\r\n:1\r\n", "*2\r\n:1\r\n:0\r\n"}), "*2\r\n:1\r\n:0\r\n");
+}
+
+TEST(JoinedReply, WhatOneOfThemHas) {
+  EXPECT_EQ(joined(Join::kAnyOk, {"-NOTBUSY none\r\n", "+OK\r\n"}), "+OK\r\n");
+  EXPECT_EQ(joined(Join::kAnyOk, {"-NOTBUSY none\r\n", "-UNKILLABLE it wrote\r\n"}),
+            "-UNKILLABLE it wrote\r\n");
+  EXPECT_EQ(joined(Join::kRandomOne, {"$-1\r\n", "$1\r\na\r\n", "$1\r\nb\r\n"}, 3), "$1\r\nb\r\n");
+  EXPECT_EQ(joined(Join::kRandomOne, {"_\r\n", "_\r\n"}), "_\r\n");
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

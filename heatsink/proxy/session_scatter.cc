@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes commands in parts on several nodes of a cluster (fan_out.h, scatter.h).
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "heatsink/base/hash_inline.h"
+#include "heatsink/proxy/joined_reply.h"
+#include "heatsink/proxy/session.h"
+
+namespace heatsink::proxy {
+namespace {
+
+std::string wire_of(const std::vector<std::string_view>& args) {
+  ByteBuffer wire;
+  resp::append_request(wire, args);
+  return std::string(wire.view());
+}
+
+// The keys of each slot, with what belongs to them, and their positions among all keys.
+std::vector<ScatterPart> parts_by_slot(const Request& request, bool in_pairs,
+                                       std::vector<std::uint16_t>& slots) {
+  const std::vector<std::string_view>& args = request.args();
+  const std::size_t step = in_pairs ? 2 : 1;
+  struct Part {
+    std::vector<std::string_view> args;
+    std::vector<std::uint32_t> positions;
+  };
+  std::map<std::uint16_t, Part> by_slot;
+  for (std::size_t i = 1; i + step <= args.size(); i += step) {
+    Part& part = by_slot[resp::key_slot(args[i])];
+    if (part.args.empty()) part.args.push_back(args[0]);
+    for (std::size_t j = 0; j < step; ++j) part.args.push_back(args[i + j]);
+    part.positions.push_back(static_cast<std::uint32_t>((i - 1) / step));
+  }
+  std::vector<ScatterPart> parts;
+  parts.reserve(by_slot.size());
+  slots.reserve(by_slot.size());
+  for (auto& [slot, part] : by_slot) {
+    parts.push_back({wire_of(part.args), std::move(part.positions), {}});
+    slots.push_back(slot);
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool Session::is_scattered(const Request& request) {
+  const FanOutRow* const row = request.facts->fan_out;
+  if (row == nullptr || !queues_transactions() || user_ != User::kShared) return false;
+  if (row->fan_out == FanOut::kMasters || row->fan_out == FanOut::kCursor) return true;
+  const std::vector<std::string_view>& args = request.args();
+  const std::size_t step = row->fan_out == FanOut::kByPair ? 2 : 1;
+  if ((args.size() - 1) % step != 0) return false;  // for the server to refuse
+  const std::uint16_t first = resp::key_slot(args[1]);
+  for (std::size_t i = 1 + step; i < args.size(); i += step)
+    if (resp::key_slot(args[i]) != first) return true;
+  return false;
+}
+
+Session::Step Session::scatter(Request& request) {
+  const Outcome outcome = reliefs_.departs(request);
+  if (outcome != Outcome::kPass) return step_of(outcome);
+  const bool has_shared_only = !private_ || may_leave_private();
+  if (must_drain_first() || (!has_shared_only && in_flight() > 0)) return stall(Awaited::kDrain);
+  if (private_ && may_leave_private()) give_back(true);
+  const FanOutRow& row = *request.facts->fan_out;
+  if (row.fan_out == FanOut::kByPair && parts_.shared.options().cross_slot == "refuse")
+    return reply_error("CROSSSLOT Keys in request don't hash to the same slot");
+  std::vector<ScatterPart> parts;
+  std::vector<Destination> destinations;
+  if (row.fan_out == FanOut::kMasters) {
+    for (redis::UpstreamAddress* const master : parts_.upstreams.all_masters()) {
+      parts.push_back({std::string(request.raw), {}, {}});
+      destinations.push_back(Destination::at(*master));
+    }
+  } else {
+    std::vector<std::uint16_t> slots;
+    parts = parts_by_slot(request, row.fan_out == FanOut::kByPair, slots);
+    for (const std::uint16_t slot : slots) destinations.push_back(Destination::of_slot(slot));
+  }
+  if (parts.empty()) return forward(request, false);
+  return send_parts(request, std::move(parts), destinations);
+}
+
+Session::Step Session::scan(Request& request) {
+  const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map();
+  std::optional<ScanCursor> cursor = request.has_right_arity() && map != nullptr
+                                         ? ScanCursor::parse(request.args()[1])
+                                         : std::nullopt;
+  if (!cursor) return forward(request, false);  // for the server to refuse
+  const std::optional<topology::NodeIndex> node =
+      cursor->go_on(*map, parts_.upstreams.map_version());
+  if (!node) return forward(request, false);
+  if (!replies_.empty() || !scatters_.empty()) return stall(Awaited::kDrain);
+  std::vector<std::string_view> args = request.args();
+  const std::string inner = std::to_string(cursor->inner);
+  args[1] = inner;
+  std::vector<ScatterPart> parts;
+  parts.push_back({wire_of(args), {}, {}});
+  const std::vector<Destination> to = {Destination::at(parts_.shared.cluster.node(*node))};
+  const Step step = send_parts(request, std::move(parts), to);
+  if (step == Step::kDone && !scatters_.empty()) scan_ = {*cursor, map};
+  return step;
+}
+
+// The reply to SCAN with the cursor of the whole scan.
+std::string Session::scan_reply(const std::string& wire) const {
+  const std::vector<std::string_view> elements = elements_of(wire);
+  if (elements.size() != 2 || scan_.map == nullptr) return wire;
+  resp::Value inner;
+  std::size_t used = 0;
+  std::uint64_t number = 0;
+  if (resp::parse_value(elements[0], inner, used) != resp::ValueStatus::kValue) return wire;
+  const auto [end, error] =
+      std::from_chars(inner.text.data(), inner.text.data() + inner.text.size(), number);
+  if (error != std::errc{}) return wire;
+  const std::optional<std::string> next = scan_.cursor.after(number, *scan_.map);
+  if (!next) return "-ERR heatsink: the node's cursor is too large to be passed on\r\n";
+  return "*2\r\n$" + std::to_string(next->size()) + "\r\n" + *next + "\r\n" +
+         std::string(elements[1]);
+}
+
+// All of the connections are ready, or nothing is sent.
+Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& parts,
+                                  const std::vector<Destination>& destinations) {
+  std::vector<Upstream*> connections;
+  connections.reserve(destinations.size());
+  for (const Destination& to : destinations) {
+    const Upstreams::Shared shared = parts_.upstreams.shared(protocol_, to);
+    Step step = Step::kDone;
+    if (shared.connection == nullptr && shared.down != nullptr) {
+      server_is_down(request, *shared.down, step);
+      return no_connection(request, step);
+    }
+    if (shared.connection == nullptr || shared.connection->is_read_slowly()) {
+      parts_.upstreams.await_shared(protocol_, to, *this);
+      return stall(Awaited::kShared);
+    }
+    connections.push_back(shared.connection);
+  }
+  parts_.count(copies::Count::kCommands);
+  parts_.count(copies::Count::kScattered);
+  Pending noted;
+  note_keys(request, noted);
+  const bool reads = request.command->has(resp::kReadonly);
+  const ReplyQueue::Ticket ticket = replies_.expect();
+  if (!reads && !request.facts->reveals_no_key) last_effect_ = ticket;
+  ++traffic_.sent;
+  scatters_.push_back(std::make_unique<Scatter>(
+      *this, static_cast<Scatter::Owner&>(*this), *request.facts->fan_out, ticket, std::move(parts),
+      static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
+  Scatter& scatter = *scatters_.back();
+  if (take_silence()) scatter.silence();
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    Pending pending = part_of(request, noted, scatter, i);
+    parts_.count(copies::Count::kForwardedShared);
+    connections[i]->send(scatter.parts()[i].request, std::move(pending));
+  }
+  if (private_) stall(Awaited::kAnswer);  // its next command goes there
+  return Step::kDone;
+}
+
+// Each part carries the effects of its own keys, and those that have no key.
+Pending Session::part_of(const Request& request, const Pending& noted, Scatter& scatter,
+                         std::size_t part) {
+  const FanOutRow& row = scatter.row();
+  Pending pending;
+  pending.session = &scatter;
+  pending.ticket = Scatter::ticket_of(part);
+  pending.read_only = request.command->has(resp::kReadonly);
+  pending.unknown_keys = noted.unknown_keys;
+  pending.flush = noted.flush;
+  pending.changes_access = noted.changes_access;
+  const std::size_t step = row.fan_out == FanOut::kByPair ? 2 : 1;
+  for (const std::uint32_t position : scatter.parts()[part].positions) {
+    const std::string_view key = request.args()[1 + position * step];
+    const NameHash name = hash_name_inline(key, parts_.shared.seed);
+    pending.keys.add({name, in_db(name, db_), !pending.read_only || no_local_reads_});
+  }
+  parts_.copies.begin_writes(pending);
+  return pending;
+}
+
+void Session::scatter_ended(Scatter& scatter) {
+  ++traffic_.received;
+  const auto found =
+      std::ranges::find_if(scatters_, [&](const auto& each) { return each.get() == &scatter; });
+  // It is on the call stack.
+  ended_scatters_.push_back(std::move(*found));
+  scatters_.erase(found);
+  flush_later();
+  if (closed_) {
+    if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
+    return;
+  }
+  within_memory([&] {
+    std::string wire = scatter.reply(parts_.shared.next_random());
+    if (scatter.row().fan_out == FanOut::kCursor) wire = scan_reply(wire);
+    if (!scatter.is_silent()) put_reply(scatter.ticket(), wire);
+    end_reply(scatter.ticket());
+    after_reply();
+  });
+}
+
+}  // namespace heatsink::proxy

@@ -6,7 +6,11 @@
 
 namespace heatsink {
 
-// Recognises the name by the default prefix; a key renamed by the user is not recognised.
-inline bool is_heartbeat_key(std::string_view key) { return key.starts_with("heatsink:heartbeat"); }
+// Recognises the name by the default prefix, also after a hash tag (in a cluster); a key renamed by
+// the user is not recognised.
+inline bool is_heartbeat_key(std::string_view key) {
+  if (key.starts_with('{')) key.remove_prefix(key.find('}') + 1);  // npos + 1: 0
+  return key.starts_with("heatsink:heartbeat");
+}
 
 }  // namespace heatsink

@@ -12,12 +12,15 @@
 
 namespace heatsink::cache {
 
-// Numbers the periods in which the tracker lost no invalidation. A copy of an older generation must
-// not be served.
+// Numbers the periods in which a tracker lost no invalidation. A copy of an older generation must
+// not be served. No two ProofStates ever have the same number, but for 0, which no copy has.
 struct Generation {
   std::uint64_t number = 0;
   friend bool operator==(Generation, Generation) = default;
 };
+
+// Which ProofState of the ProofStates a copy depends on: that of the server that it came from.
+using ProofIndex = std::uint16_t;
 
 // The fields that every hit reads share one cache line.
 struct alignas(64) Copy {
@@ -28,6 +31,7 @@ struct alignas(64) Copy {
   std::string reply = {};    // in RESP3 wire form, ready to send
   std::string resp2 = {};    // the same in RESP2; empty: the RESP3 bytes serve both
   bool nil = false;          // the server replied that the key does not exist
+  ProofIndex proof = 0;
   // Hits, at most kReadsCounted: later ones do not write, because all readers would contend for
   // this cache line. Hits at the same time may count as one.
   mutable std::atomic<std::uint8_t> reads{0};

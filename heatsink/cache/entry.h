@@ -2,8 +2,10 @@
 // A hot key with its copies. Readers look at it while the one writer changes it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,7 +50,7 @@ class alignas(64) Entry {
         max_staleness_(consistency.max_staleness.count()),
         name_(name),
         hash_(hash),
-        stale_while_error_(consistency.stale_while_error.count()) {}
+        stale_while_error_ms_(milliseconds(consistency.stale_while_error)) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
@@ -62,7 +64,7 @@ class alignas(64) Entry {
     const std::uint8_t level = level_.load(std::memory_order_relaxed);
     return {static_cast<Level>(level & kLevelBits),
             Nanos(max_staleness_.load(std::memory_order_relaxed)),
-            Nanos(stale_while_error_.load(std::memory_order_relaxed)),
+            Millis(stale_while_error_ms_.load(std::memory_order_relaxed)),
             (level & kKeepsUnproven) != 0};
   }
 
@@ -87,6 +89,10 @@ class alignas(64) Entry {
   bool stays() const noexcept { return has(kStays); }
   // The last refusal that still holds; see concerns_whole_key().
   Uncacheable uncacheable() const noexcept { return uncacheable_.load(std::memory_order_relaxed); }
+
+  // The proof that its copies depend on. A reader may see the one of the copies before: their
+  // generation is then not that proof's.
+  ProofIndex proof() const noexcept { return proof_.load(std::memory_order_acquire); }
 
   // For the writer.
   std::size_t bytes() const noexcept { return bytes_; }  // of its copies; 0: it has none
@@ -117,6 +123,10 @@ class alignas(64) Entry {
     flags_.store(static_cast<std::uint8_t>(on ? others | flag : others), std::memory_order_relaxed);
   }
 
+  static std::uint32_t milliseconds(Nanos duration) {
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(std::chrono::floor<Millis>(duration).count(), UINT32_MAX));
+  }
   static constexpr std::uint8_t kLevelBits = 0x0F, kKeepsUnproven = 0x10;
   static std::uint8_t packed(const ConsistencyPolicy& consistency) {
     const unsigned keeps = consistency.keeps_unproven ? kKeepsUnproven : 0U;
@@ -125,7 +135,8 @@ class alignas(64) Entry {
   void set_consistency(const ConsistencyPolicy& consistency) noexcept {  // the writer
     level_.store(packed(consistency), std::memory_order_relaxed);
     max_staleness_.store(consistency.max_staleness.count(), std::memory_order_relaxed);
-    stale_while_error_.store(consistency.stale_while_error.count(), std::memory_order_relaxed);
+    stale_while_error_ms_.store(milliseconds(consistency.stale_while_error),
+                                std::memory_order_relaxed);
   }
 
   // The fields that every hit reads share the first cache line, with the slot of the first copy.
@@ -139,7 +150,8 @@ class alignas(64) Entry {
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
   const KeyHash hash_;
-  std::atomic<std::int64_t> stale_while_error_;
+  std::atomic<std::uint32_t> stale_while_error_ms_;  // 32 bits, to make room for proof_
+  std::atomic<ProofIndex> proof_{0};
   std::atomic<std::int64_t> shown_{0};
   TimePoint retry_at_{};    // when an uncacheable key may be tried again
   TimePoint hot_since_{};   // for its age at its eviction

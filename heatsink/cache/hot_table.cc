@@ -188,6 +188,11 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
     return false;
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
+  if (entry.proof() != copy->proof) {
+    // The others came from another server, which has no say any more.
+    drop(entry);
+    entry.proof_.store(copy->proof, std::memory_order_release);
+  }
   replace(entry, slot, copy.release());
   return true;
 }
@@ -244,31 +249,33 @@ bool HotTable::is_worth_another(const Entry& entry) const {
   return copies > 0 && (has_expired || reads >= reads_to_pay_ * copies);
 }
 
-void HotTable::drop_all() {
-  for_each_entry([this](Entry& entry) { drop(entry); });
-}
-
-template <class Which>
-void HotTable::drop_if(Which which) {
-  for_each_entry([&](Entry& entry) {
-    if (which(entry.consistency())) drop(entry);
+void HotTable::drop_all(ProofIndex proof) {
+  for_each_entry([this, proof](Entry& entry) {
+    if (entry.proof() == proof) drop(entry);
   });
 }
 
-void HotTable::drop_proof_dependent() {
-  drop_if([](const ConsistencyPolicy& consistency) {
+template <class Which>
+void HotTable::drop_if(ProofIndex proof, Which which) {
+  for_each_entry([&](Entry& entry) {
+    if (entry.proof() == proof && which(entry.consistency())) drop(entry);
+  });
+}
+
+void HotTable::drop_proof_dependent(ProofIndex proof) {
+  drop_if(proof, [](const ConsistencyPolicy& consistency) {
     return consistency.level != Level::kTtl && !consistency.keeps_unproven;
   });
 }
 
-void HotTable::drop_proof_independent() {
-  drop_if([](const ConsistencyPolicy& consistency) {
+void HotTable::drop_proof_independent(ProofIndex proof) {
+  drop_if(proof, [](const ConsistencyPolicy& consistency) {
     return consistency.level == Level::kTtl || consistency.keeps_unproven;
   });
 }
 
-void HotTable::drop_for_outage() {
-  drop_if([](const ConsistencyPolicy& consistency) {
+void HotTable::drop_for_outage(ProofIndex proof) {
+  drop_if(proof, [](const ConsistencyPolicy& consistency) {
     return consistency.level != Level::kTtl && !consistency.keeps_unproven &&
            consistency.stale_while_error == Nanos(0);
   });

@@ -135,16 +135,24 @@ class HotTable {
   // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1
   // at first.
   void set_reads_to_pay(std::uint32_t reads) { reads_to_pay_ = reads; }
-  void drop_all();
-  // Drops the copies that need a proof. Copies of Level::kTtl, and those of
+  // Of the copies that depend on this proof: all.
+  void drop_all(ProofIndex proof = 0);
+  // Drops the copies that need it. Copies of Level::kTtl, and those of
   // ConsistencyPolicy::keeps_unproven (whose generation has ended), stay. drop_proof_independent()
   // drops exactly these.
-  void drop_proof_dependent();
-  void drop_proof_independent();
+  void drop_proof_dependent(ProofIndex proof = 0);
+  void drop_proof_independent(ProofIndex proof = 0);
   // For a proof that has ended and may not return soon. Like drop_proof_dependent(), but copies
   // that an outage may serve stay (ConsistencyPolicy::stale_while_error). REQUIRES
   // drop_proof_dependent() before the proof is up again.
-  void drop_for_outage();
+  void drop_for_outage(ProofIndex proof = 0);
+  // Drops the copies of the keys that `which(entry)` names.
+  template <class Which>
+  void drop_keys_if(Which which) {
+    for_each_entry([&](Entry& entry) {
+      if (entry.bytes_ > 0 && which(std::as_const(entry))) drop(entry);
+    });
+  }
   void retry(TimePoint now);  // clears marks older than retry_after; O(marks)
   // Looks at the next `count` keys, in turn with those of earlier calls. Those of admit() leave
   // that had no fill since then.
@@ -236,7 +244,7 @@ class HotTable {
     pinned_.for_each(visit);
   }
   template <class Which>
-  void drop_if(Which which);
+  void drop_if(ProofIndex proof, Which which);
   template <class Which>
   void drop_copies_if(Which which);
   void mark(Entry& entry, Uncacheable why, TimePoint now);

@@ -69,6 +69,12 @@ inline ServeDecision judge(const Entry& entry, const Read& read, const ProofStat
                            const Fences& fences, TimePoint now, TimePoint session_fence) noexcept {
   return judge_in_order(entry, read, proof, fences, now, session_fence);
 }
+// By the proof of the server that the copies came from. A copy that has just come from another
+// server is refused once, because it has another generation.
+inline ServeDecision judge(const Entry& entry, const Read& read, const ProofStates& proofs,
+                           const Fences& fences, TimePoint now, TimePoint session_fence) noexcept {
+  return judge_in_order(entry, read, proofs[entry.proof()], fences, now, session_fence);
+}
 
 // For keys with stale_while_error, after judge() has refused. Serves the copy if the server is
 // unreachable (the proof is down) and the copy was proven no longer ago than that. Only the

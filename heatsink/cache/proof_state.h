@@ -2,7 +2,9 @@
 // Publishes to all readers which generation of copies is valid, and when the server last proved it.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "heatsink/cache/copy.h"
@@ -27,7 +29,9 @@ class alignas(64) ProofState {
   // a proof covers the generation that is current when it is given, and all invalidations applied
   // by then.
   Generation begin_generation() noexcept {
-    return {generation_.fetch_add(1, std::memory_order_acq_rel) + 1};
+    const std::uint64_t number = last_number_.fetch_add(1, std::memory_order_acq_rel) + 1;
+    generation_.store(number, std::memory_order_release);
+    return {number};
   }
   void prove(TimePoint heartbeat_sent_at) noexcept {
     proven_at_.store(heartbeat_sent_at.time_since_epoch().count(), std::memory_order_release);
@@ -35,9 +39,23 @@ class alignas(64) ProofState {
   void set_up(bool up) noexcept { up_.store(up, std::memory_order_release); }
 
  private:
+  static inline std::atomic<std::uint64_t> last_number_{0};  // of all objects
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<std::int64_t> proven_at_{0};
   std::atomic<bool> up_{false};
+};
+
+// The proof of each server that copies come from. The first is that of a single server; the nodes of
+// a cluster have the others. Fixed size, 64 KiB.
+class ProofStates {
+ public:
+  static constexpr std::size_t kMax = 1025;
+
+  ProofState& operator[](ProofIndex index) noexcept { return states_[index]; }
+  const ProofState& operator[](ProofIndex index) const noexcept { return states_[index]; }
+
+ private:
+  std::array<ProofState, kMax> states_;
 };
 
 }  // namespace heatsink::cache

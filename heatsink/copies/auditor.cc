@@ -95,7 +95,7 @@ bool Auditor::may_be_served(const AuditedHit& hit, TimePoint now) const {
   std::vector<std::string_view> arguments;
   hit.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
   const cache::ServeDecision decision = cache::judge(
-      *entry, {hit.read.command(), arguments}, shared_.proof, shared_.fences, now, TimePoint{});
+      *entry, {hit.read.command(), arguments}, shared_.proofs, shared_.fences, now, TimePoint{});
   return decision.copy != nullptr && decision.copy->generation == hit.generation &&
          decision.copy->fill_sent_at == hit.fill_sent_at;
 }

@@ -125,7 +125,9 @@ struct NodeState {
   std::unique_ptr<admit::AdmissionState> admission;
 
   cache::Epochs epochs;
-  cache::ProofState proof;
+  cache::ProofStates proofs;
+  // Of a single server. In a cluster it is up while any node's is; copies depend on the nodes'.
+  cache::ProofState& proof = proofs[0];
   cache::Fences fences;
   cache::HotTable table;
 

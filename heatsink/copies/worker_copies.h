@@ -103,11 +103,11 @@ class WorkerCopies {
   // `last_reply_at`: a time after the client's last reply from the server.
   cache::ServeDecision judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
                              TimePoint last_reply_at) const {
-    return cache::judge(entry, read, shared_.proof, shared_.fences, now, last_reply_at);
+    return cache::judge(entry, read, shared_.proofs, shared_.fences, now, last_reply_at);
   }
   cache::ServeDecision judge_in_outage(const cache::Entry& entry, const cache::Read& read,
                                        TimePoint now) const {
-    return cache::judge_in_outage(entry, read, shared_.proof, shared_.fences, now);
+    return cache::judge_in_outage(entry, read, shared_.proofs[entry.proof()], shared_.fences, now);
   }
   bool are_proven() const { return shared_.proof.up(); }  // or will be soon
   TimePoint shown() const { return shared_.table.shown(); }

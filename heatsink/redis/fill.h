@@ -76,6 +76,9 @@ class Fill {
   // The server refused SELECT with this error, so the replies come from another database.
   void mark_wrong_database(const std::string& refusal);
 
+  // A node of a cluster has refused it, because the slot is another's.
+  void mark_moved() { elsewhere_ = true; }
+
   void mark_table_full() { reply_.outcome = FillReply::Outcome::kTableFull; }
 
   void set_answered_at(TimePoint at) { reply_.answered_at = at; }
@@ -96,7 +99,7 @@ class Fill {
   bool ttl_done_ = false;
   bool empty_ = false;  // GETRANGE returned ""
   bool ttl_refused_ = false;
-  bool elsewhere_ = false;   // the replies come from another database
+  bool elsewhere_ = false;   // the replies come from another database, or there are none
   std::int64_t ttl_ms_ = 0;  // negative: no TTL (-1), or no such key (-2)
   bool abandoned_ = false;
 };

@@ -42,6 +42,8 @@ void Tracker::connected(TimePoint now) {
   db_refusal_.clear();
   cluster_ = false;
   slots_.reset();
+  first_proof_at_ = {};
+  proves_by_writing_ = false;
   names_.clear();
   // Before AUTH: the reply tells whether a fresh connection may run commands.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
@@ -53,14 +55,15 @@ void Tracker::connected(TimePoint now) {
     send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
   }
   if (options_.rights_interval > Nanos(0)) ask_rights(now);
+  if (options_.is_node) ask_settings(now);
   send_heartbeat(now);
 }
 
 // EXISTS comes last, so that its reply is a proof by a server that passed the other checks.
 void Tracker::send_heartbeat(TimePoint now) {
   if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
-  if (cluster_) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
-  send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);
+  if (cluster_ && !options_.is_node) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
+  send_proof(Kind::kHeartbeat, now, 0);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;
 }
@@ -78,6 +81,7 @@ void Tracker::ask_rights(TimePoint now) {
 
 Status Tracker::received(std::string_view bytes, TimePoint now) {
   received_at_ = now;
+  if (Status late = check_gap(now); !late.ok()) return late;
   while (!bytes.empty()) {
     const resp::ScanStep step = scanner_.feed(bytes);
     if (step.status == resp::ScanStatus::kError) return protocol_error("invalid RESP");
@@ -150,6 +154,7 @@ Status Tracker::tick(TimePoint now) {
   if (!expected_.empty()) {
     // The server replies in order, so the oldest request has waited longest.
     const Nanos waiting = now - expected_.front().sent_at;
+    if (Status late = check_gap(now); !late.ok()) return late;
     if (waiting > options_.response_timeout) {
       return Error{ErrorCode::kTimedOut,
                    "the server did not answer on the tracking connection for " +
@@ -160,8 +165,7 @@ Status Tracker::tick(TimePoint now) {
   }
   const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
   if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
-  const Nanos interval =
-      std::max(options_.heartbeat_interval, rests_ && up() ? options_.rest_interval : Nanos(0));
+  const Nanos interval = heartbeat_pause();
   if (state_ != State::kHandshake) send_heartbeat_if_due(now, interval);
   return Unit{};
 }
@@ -221,7 +225,7 @@ void Tracker::barrier(std::uint64_t token, TimePoint now) {
     events_.on_barrier(token);  // after on_down no copy is left that could be stale
     return;
   }
-  send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);
+  send_proof(Kind::kBarrier, now, token);
 }
 
 Status Tracker::on_push(const Value& push) {
@@ -268,6 +272,7 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 }
 
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
+  if (options_.is_node && refuses_slot(expected, reply)) return Unit{};
   // PING precedes AUTH and may get NOAUTH. As a reply to any later request, such an error ends the
   // proof.
   if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing) {
@@ -278,6 +283,15 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       return on_role(reply);
     case Kind::kSlots:
       return on_slots(reply);
+    case Kind::kView:
+      on_view(reply, expected.sent_at);
+      return Unit{};
+    case Kind::kSlotProof:
+      return on_slot_proof(reply);
+    case Kind::kReadsWhenDown:
+    case Kind::kNodeTimeout:
+      on_setting(expected.kind, reply);
+      return Unit{};
     case Kind::kHeartbeat:
     case Kind::kBarrier:
       return on_proof(expected, reply, now);
@@ -307,12 +321,14 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
 
 // An error is no proof: a server that lost its role, its data or our permission still answers PING.
 Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  if (reply.type != Value::Type::kInteger)
+  const bool is_redirect = options_.is_node && is_cluster_refusal(reply);
+  if (is_redirect) events_.on_slot_lost(static_cast<std::uint16_t>(last_slot_));
+  if (reply.type != Value::Type::kInteger && !is_redirect)
     return refusal_error("the heartbeat (EXISTS) failed", reply);
   if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
   const bool fresh = now - expected.sent_at <= options_.max_staleness;
-  const bool slots_known = !cluster_ || slots_.has_value();
-  if (fresh && slots_known && state_ != State::kUp) {
+  const bool slots_known = !cluster_ || options_.is_node || slots_.has_value();
+  if (fresh && slots_known && state_ != State::kUp && may_be_up(expected)) {
     state_ = State::kUp;
     events_.on_up();
   } else if (state_ == State::kHandshake) {

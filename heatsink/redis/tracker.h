@@ -42,6 +42,15 @@ struct TrackerOptions {
   // A longer reply to a fill ends the connection, because the invalidations behind it would come
   // late. Replies between value_bytes_max and this limit are skipped.
   std::uint64_t reply_bytes_max = 8 * 1024 * 1024;
+  // The server is a node of a cluster: each heartbeat proves the slots that
+  // TrackerEvents::slots_to_prove() names, by a read of a key that does not exist in each of them,
+  // and asks what the node believes of the cluster. A redirect ends the proof of its slot only.
+  bool is_node = false;
+  // A request of a node that waits longer than this ends the connection: what a node that stood
+  // still answers is worth nothing (it may have been replaced meanwhile). 0: never.
+  Nanos gap_max{0};
+  // After a new connection a node is up when two proofs have been sent so long apart.
+  Nanos second_proof_after = Millis(100);
 };
 
 // What the handshake tells about the server.
@@ -64,6 +73,16 @@ class TrackerEvents {
   virtual void on_flush() = 0;                            // of all names
   virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
   virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
+  // With TrackerOptions::is_node. The node says that it does not own the slot, or not for all keys:
+  // no copy of it may be served after the next on_heartbeat().
+  virtual void on_slot_lost(std::uint16_t /*slot*/) {}
+  // The node's current epoch, from a question sent at `asked_at`.
+  virtual void on_cluster_epoch(std::uint64_t /*epoch*/, TimePoint /*asked_at*/) {}
+  // cluster-node-timeout of the node, once per connection.
+  virtual void on_node_timeout(Nanos /*timeout*/) {}
+  // The slots with copies, or with fills under way, from this node; at least one slot of the node.
+  // Valid until the next call.
+  virtual std::span<const std::uint16_t> slots_to_prove() { return {}; }
   // The rights of the tracker's user have changed, or the server no longer shows them.
   virtual void on_rights_changed() = 0;
   // No copy made so far may be served. on_up or another on_down may follow. Called before the fills
@@ -136,6 +155,10 @@ class Tracker final : public ConnectionProtocol {
     kTracking,
     kRole,
     kSlots,
+    kView,
+    kSlotProof,
+    kReadsWhenDown,
+    kNodeTimeout,
     kHeartbeat,
     kBarrier,
     kSelect,
@@ -148,7 +171,7 @@ class Tracker final : public ConnectionProtocol {
   struct Expected {
     Kind kind;
     TimePoint sent_at;
-    std::uint64_t token = 0;  // kBarrier; or the FillId of kTtl, kRead
+    std::uint64_t token = 0;  // kBarrier; or the FillId of kTtl, kRead; or the slot of kSlotProof
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
@@ -160,6 +183,16 @@ class Tracker final : public ConnectionProtocol {
   Status on_reply(const resp::Value& reply, TimePoint now);
   Status on_answer(const Expected& expected, const resp::Value& reply, TimePoint now);
   void send_heartbeat(TimePoint now);
+  void send_proof(Kind kind, TimePoint now, std::uint64_t token);
+  void ask_settings(TimePoint now);
+  Status check_gap(TimePoint now) const;
+  static bool is_cluster_refusal(const resp::Value& reply);
+  bool refuses_slot(const Expected& expected, const resp::Value& reply);
+  Status on_slot_proof(const resp::Value& reply);
+  void on_view(const resp::Value& reply, TimePoint asked_at);
+  void on_setting(Kind kind, const resp::Value& reply);
+  bool may_be_up(const Expected& proof);
+  Nanos heartbeat_pause() const;
   void send_heartbeat_if_due(TimePoint now, Nanos interval);
   Status on_role(const resp::Value& hello);
   Status on_slots(const resp::Value& reply);
@@ -200,6 +233,11 @@ class Tracker final : public ConnectionProtocol {
   TimePoint received_at_{};  // of the bytes being processed
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
+  // Of a node:
+  bool proves_by_writing_ = false;  // it may answer reads while the cluster is down
+  std::size_t slots_proven_ = 0;    // by the latest heartbeat
+  std::uint16_t last_slot_ = 0;     // of the key that ends a heartbeat
+  TimePoint first_proof_at_{};      // of this connection; unset: none yet
   bool rests_ = false;
 };
 

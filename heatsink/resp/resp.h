@@ -7,6 +7,7 @@
 #include "heatsink/resp/decimal.h"         // IWYU pragma: export
 #include "heatsink/resp/inline_request.h"  // IWYU pragma: export
 #include "heatsink/resp/key_slot.h"        // IWYU pragma: export
+#include "heatsink/resp/slot_tags.h"       // IWYU pragma: export
 #include "heatsink/resp/monitor_line.h"    // IWYU pragma: export
 #include "heatsink/resp/plain_get.h"       // IWYU pragma: export
 #include "heatsink/resp/reply_scanner.h"   // IWYU pragma: export

@@ -8,5 +8,6 @@
 #include "heatsink/topology/cluster_connections.h"
 #include "heatsink/topology/cluster_directory.h"
 #include "heatsink/topology/cluster_watch.h"
+#include "heatsink/topology/epoch_quorum.h"
 #include "heatsink/topology/redirect.h"
 #include "heatsink/topology/slot_map.h"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/topology/epoch_quorum.h"
+
+#include <algorithm>
+
+namespace heatsink::topology {
+
+void EpochQuorum::follow(const std::vector<NodeIndex>& masters, std::uint64_t map_epoch,
+                         bool owners_changed) {
+  std::map<NodeIndex, Heard> before = std::move(masters_);
+  masters_.clear();
+  for (const NodeIndex master : masters) masters_[master] = before[master];
+  highest_ = std::max(highest_, map_epoch);
+  if (owners_changed || settled_ == 0) settled_ = std::max(settled_, map_epoch);
+  count();
+}
+
+bool EpochQuorum::heard(NodeIndex master, std::uint64_t epoch, TimePoint asked_at, TimePoint now) {
+  const auto found = masters_.find(master);
+  if (found == masters_.end()) return false;
+  if (epoch > highest_) {
+    highest_ = epoch;
+    raised_at_ = now;
+  }
+  settle(now);
+  Heard& heard = found->second;
+  heard.epoch = epoch;
+  heard.asked_at = asked_at;
+  if (epoch <= settled_) heard.settled_at = std::max(heard.settled_at, asked_at);
+  count();
+  return epoch > settled_;
+}
+
+void EpochQuorum::settle(TimePoint now) {
+  if (settled_ >= highest_) return;
+  const Nanos within = std::max(2 * node_timeout_, kSettledAfterMin);
+  if (raised_at_ != TimePoint{} && now - raised_at_ >= within) settled_ = highest_;
+}
+
+// The time that a majority reaches: the k-th latest of k = n / 2 + 1.
+void EpochQuorum::count() {
+  if (masters_.empty()) return;
+  std::vector<TimePoint> times;
+  times.reserve(masters_.size());
+  for (const auto& [master, heard] : masters_) times.push_back(heard.settled_at);
+  std::ranges::sort(times, std::ranges::greater());
+  agreed_at_ = std::max(agreed_at_, times[times.size() / 2]);
+}
+
+}  // namespace heatsink::topology

@@ -39,6 +39,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       cluster_(
           loop_, shared.cluster, [&shared] { return shared.credentials(); },
           shared.connection_options()),
+      nodes_(shared, loop_, filler_),
       access_(loop_, shared),
       rights_(loop_, shared),
       inspector_(loop_, shared),
@@ -74,6 +75,7 @@ void CopyKeeper::begin() {
     search();
     tracker_connection_.flush();
     reader_connection_.flush();
+    nodes_.flush();
     watch_suspects();
     shared_.epochs.collect();
   });
@@ -82,8 +84,11 @@ void CopyKeeper::begin() {
     const bool idle = shared_.table.copies() == 0;
     tracker_.set_resting(idle);
     reader_.set_resting(idle);
-    shared_.tracked_keys.store(tracker_.tracked_names(), std::memory_order_relaxed);
+    nodes_.set_resting(idle);
+    shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.tracked_names(),
+                               std::memory_order_relaxed);
     tracker_connection_.tick();
+    nodes_.tick();
   });
   periods_.filler =
       timers_.every(shared_.options().acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
@@ -108,9 +113,12 @@ void CopyKeeper::begin() {
     rest_if_idle();
   });
   timers_.every(kClusterTick, [this] { cluster_.tick(); });
-  if (shared_.upstream.topology == net::Topology::kCluster) begin_cluster();
-  tracker_connection_.connect();
-  begin_audits();
+  if (shared_.upstream.topology == net::Topology::kCluster) {
+    begin_cluster();
+  } else {
+    tracker_connection_.connect();
+    begin_audits();
+  }
 }
 
 // The addresses of the URL are the first to be asked for the map of slots.
@@ -118,6 +126,16 @@ void CopyKeeper::begin_cluster() {
   std::vector<net::HostPort> seeds = shared_.upstream.others;
   seeds.insert(seeds.begin(), shared_.upstream.address);
   cluster_.begin(seeds);
+  // Copies come from all nodes from now on.
+  filler_.use(nodes_);
+  keep_alive_.use(nodes_);
+  tracker_connection_.close("the server is a node of a cluster");
+  reader_connection_.close("the server is a node of a cluster");
+}
+
+const redis::FillSource& CopyKeeper::source() const {
+  if (cluster_.has_begun()) return nodes_;
+  return tracker_;
 }
 
 // Any thread. Many requests may find out at once that the map is old.
@@ -290,7 +308,9 @@ void CopyKeeper::release(const BarrierRequest& waited) {
 void CopyKeeper::learn(const redis::ServerFacts& facts) {
   shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
   shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
-  if (facts.cluster && shared_.upstream.unix_path.empty()) begin_cluster();
+  // Later: this is the tracker's own call.
+  if (facts.cluster && shared_.upstream.unix_path.empty() && !cluster_.has_begun())
+    loop_.post([this] { begin_cluster(); });
   // The version proves that the login worked.
   if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
   if (!facts.commands) return;
@@ -306,11 +326,14 @@ void CopyKeeper::rights_changed() {
 // If the tracker sees its user's rights, and new clients run as that same user (default), the
 // server reports every change. Otherwise a probe must check.
 void CopyKeeper::check_access_if_unreported() {
-  if (!tracker_.rights_known() || shared_.credentials().acl_user() != "default") access_.check({});
+  if (!source().rights_known() || shared_.credentials().acl_user() != "default") access_.check({});
 }
 
 void CopyKeeper::server_is_back() {
-  loop_.post([this] { tracker_connection_.retry(); });
+  loop_.post([this] {
+    tracker_connection_.retry();
+    nodes_.retry();
+  });
 }
 
 void CopyKeeper::connection_renewed(TimePoint lost_at) {

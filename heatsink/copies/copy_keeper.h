@@ -22,6 +22,7 @@
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
 #include "heatsink/copies/node_state.h"
+#include "heatsink/copies/node_trackers.h"
 #include "heatsink/copies/paced_timers.h"
 #include "heatsink/copies/pattern_searches.h"
 #include "heatsink/copies/refresher.h"
@@ -151,6 +152,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();
+  const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
 
@@ -192,6 +194,7 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
   redis::ServerConnection tracker_connection_;
   topology::ClusterConnections cluster_;
+  NodeTrackers nodes_;  // in use once cluster_ has begun, instead of tracker_
   std::atomic<bool> refresh_posted_{false};
   AccessProbe access_;
   RightsCheck rights_;

@@ -98,7 +98,7 @@ void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
   shared_.table.set_limits(table_limits(options));
   if (options.expire_after_write < before.options.expire_after_write)
     shared_.table.drop_longer_lived(options.expire_after_write);
-  if (options.acl_staleness < before.options.acl_staleness && !tracker_.rights_known())
+  if (options.acl_staleness < before.options.acl_staleness && !source().rights_known())
     shared_.table.drop_longer_lived(options.acl_staleness);
   apply_warming_changes(now);
   const bool has_other_size = options.maximum_size != before.options.maximum_size ||
@@ -112,9 +112,13 @@ void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
   reader_.set_options(reader_options(shared_));
   tracker_connection_.set_options(shared_.connection_options());
   reader_connection_.set_options(shared_.connection_options());
+  nodes_.options_changed();
   // Another password may be the one that the server accepts.
   const redis::Credentials& credentials = shared_.credentials();
-  if (credentials.password != before.credentials.password) tracker_connection_.retry();
+  if (credentials.password != before.credentials.password) {
+    tracker_connection_.retry();
+    nodes_.retry();
+  }
   begin_audits();
 }
 
@@ -128,7 +132,7 @@ void CopyKeeper::adopt_timers(const policy::ProxyOptions& options) {
 
 // The connection stays when audits end: it costs a command in ten seconds.
 void CopyKeeper::begin_audits() {
-  if (audits_begun_ || !audits(shared_.options())) return;
+  if (audits_begun_ || cluster_.has_begun() || !audits(shared_.options())) return;
   audits_begun_ = true;
   loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
   reader_connection_.connect();

@@ -58,8 +58,12 @@ report::Report CopyKeeper::make_report() {
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream.where();
-  report.upstream_up = tracker_connection_.problem().empty() || tracker_connection_.is_refused();
-  if (!report.upstream_up) report.upstream_problem = tracker_connection_.problem();
+  const bool in_cluster = cluster_.has_begun();
+  report.upstream_up =
+      in_cluster ? nodes_.is_any_reachable()
+                 : tracker_connection_.problem().empty() || tracker_connection_.is_refused();
+  if (!report.upstream_up)
+    report.upstream_problem = in_cluster ? nodes_.problem() : tracker_connection_.problem();
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -188,6 +192,7 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
+  if (cluster_.has_begun()) return nodes_.problem().empty() ? filler_.state() : nodes_.problem();
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

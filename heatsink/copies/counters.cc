@@ -142,9 +142,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Refusals of cluster nodes (MOVED, ASK, TRYAGAIN) after which the proxy sent the "
                "request to another node, or again.")},
       {Count::kScattered,
-       counter("heatsink_cluster_scattered_total",
-               "Commands that the proxy executed in parts on several nodes of a cluster (MGET, DEL, "
-               "DBSIZE, ...).")},
+       counter(
+           "heatsink_cluster_scattered_total",
+           "Commands that the proxy executed in parts on several nodes of a cluster (MGET, DEL, "
+           "DBSIZE, ...).")},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},

@@ -37,7 +37,13 @@ void Filler::request(const FillRequest& request, TimePoint now) {
   const redis::FillId id = ++last_id_;
   // Later than the fence and than every other fill: the key rule compares these times strictly.
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
-  PendingFill pending{request, last_sent_at_, shared_.proof.generation(), {}};
+  const cache::ProofIndex proof = source_->proof_of(request.key);
+  PendingFill pending{.asked = request,
+                      .sent_at = last_sent_at_,
+                      .proof = proof,
+                      .generation = shared_.proofs[proof].generation(),
+                      .slot_number = slot_number_of(request.key),
+                      .workers = {}};
   pending.join(request.worker);
   pending_.emplace(id, std::move(pending));
   latest_[request.which.value] = id;
@@ -50,7 +56,7 @@ void Filler::PendingFill::join(std::size_t worker) {
 }
 
 void Filler::ask(redis::FillId id, const FillRequest& request) {
-  tracker_->fill(id, ReadQuestion(request.key, request.db, request.read).get(), last_sent_at_);
+  source_->fill(id, ReadQuestion(request.key, request.db, request.read).get(), last_sent_at_);
 }
 
 void Filler::on_filled(const FillReply& reply) {
@@ -113,7 +119,9 @@ FillOutcome Filler::keep(const PendingFill& pending, const FillReply& reply,
     case FillReply::Outcome::kNil:
       break;
   }
-  if (reply.spoiled || pending.generation != shared_.proof.generation()) {
+  const bool is_late = pending.generation != shared_.proofs[pending.proof].generation() ||
+                       pending.slot_number != slot_number_of(pending.asked.key);
+  if (reply.spoiled || is_late) {
     counters_.add(Count::kFillsSpoiled);
     return FillOutcome::kSpoiled;
   }
@@ -123,6 +131,7 @@ FillOutcome Filler::keep(const PendingFill& pending, const FillReply& reply,
 FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
                            const FillAnswer& answer) {
   auto copy = std::make_unique<cache::Copy>();
+  copy->proof = pending.proof;
   copy->generation = pending.generation;
   copy->fill_sent_at = reply.sent_at;
   copy->deadline = reply.sent_at + life_of(reply);
@@ -152,12 +161,15 @@ Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
 Nanos Filler::life_of(const FillReply& reply) const {
   Nanos life = shared_.options().expire_after_write;
   if (reply.ttl) life = std::min(life, *reply.ttl);
-  if (!tracker_->rights_known()) life = std::min(life, shared_.options().acl_staleness);
+  if (!source_->rights_known()) life = std::min(life, shared_.options().acl_staleness);
   return life;
 }
 
 void Filler::barrier(const BarrierRequest& request) {
-  if (request.flush) on_flush();
+  if (request.flush) {
+    const std::set<cache::ProofIndex> all = up_.empty() ? std::set<cache::ProofIndex>{0} : up_;
+    for (const cache::ProofIndex proof : all) flush(proof);
+  }
   if (request.session != 0) barriers_wanted_.push_back(request);
 }
 
@@ -165,7 +177,7 @@ void Filler::send_barriers(TimePoint now) {
   if (barriers_wanted_.empty()) return;
   const std::uint64_t token = ++last_id_;
   barriers_.emplace(token, std::exchange(barriers_wanted_, {}));
-  tracker_->barrier(token, now);
+  source_->barrier(token, now);
 }
 
 void Filler::on_barrier(std::uint64_t token) {
@@ -180,14 +192,38 @@ void Filler::on_facts(const redis::ServerFacts& facts) {
 }
 
 // The tracker may have lost invalidations while it was down, so a new generation begins.
-void Filler::on_up() {
-  drop_proven();
+void Filler::up(cache::ProofIndex proof) {
+  drop_proven(proof);
+  const bool was_up = !up_.empty();
+  up_.insert(proof);
+  shared_.proofs[proof].set_up(true);
   state_ = "up";
   shared_.proof.set_up(true);
-  listener_.proof_state_changed("");
+  if (!was_up) listener_.proof_state_changed("");
 }
 
-void Filler::on_heartbeat(TimePoint sent_at) { shared_.proof.prove(sent_at); }
+void Filler::heartbeat(cache::ProofIndex proof, TimePoint sent_at) {
+  drop_lost_slots();
+  if (sent_at > shared_.proofs[proof].proven_at()) shared_.proofs[proof].prove(sent_at);
+}
+
+void Filler::slot_lost(std::uint16_t slot) {
+  if (slot_numbers_.empty()) slot_numbers_.resize(resp::kSlots);
+  ++slot_numbers_[slot];
+  if (lost_slots_.empty()) lost_slots_.resize(resp::kSlots);
+  lost_slots_[slot] = true;
+}
+
+void Filler::drop_lost_slots() {
+  if (lost_slots_.empty()) return;
+  shared_.table.drop_keys_if(
+      [this](const cache::Entry& entry) { return lost_slots_[resp::key_slot(entry.key())]; });
+  lost_slots_.clear();
+}
+
+std::uint32_t Filler::slot_number_of(std::string_view key) const {
+  return slot_numbers_.empty() ? 0 : slot_numbers_[resp::key_slot(key)];
+}
 
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
@@ -198,28 +234,30 @@ void Filler::on_invalidate(std::string_view name) {
   if (stays != TimePoint{}) shared_.fences.raise(hash, stays);
 }
 
-void Filler::on_flush() {
+void Filler::flush(cache::ProofIndex proof) {
   counters_.add(Count::kFlushes);
-  drop_proven();
-  shared_.table.drop_all();
+  drop_proven(proof);
+  shared_.table.drop_all(proof);
 }
 
 // The user may have lost the right to read the copies.
 void Filler::on_rights_changed() {
-  on_flush();
+  const std::set<cache::ProofIndex> all = up_.empty() ? std::set<cache::ProofIndex>{0} : up_;
+  for (const cache::ProofIndex proof : all) flush(proof);
   listener_.rights_changed();
 }
 
 // All proofs have ended. Copies limited by their deadline alone stay for a while, and so do copies
 // that an outage may serve.
-void Filler::on_down(const std::string& reason) {
+void Filler::down(cache::ProofIndex proof, const std::string& reason) {
   counters_.add(Count::kTrackerLost);
-  const bool was_up = shared_.proof.up();
-  shared_.proof.set_up(false);
-  state_ = reason;
-  static_cast<void>(shared_.proof.begin_generation());
-  shared_.table.drop_for_outage();
-  lost_ = true;
+  const bool was_up = up_.erase(proof) > 0 && up_.empty();
+  shared_.proofs[proof].set_up(false);
+  if (up_.empty()) state_ = reason;
+  static_cast<void>(shared_.proofs[proof].begin_generation());
+  shared_.table.drop_for_outage(proof);
+  shared_.proof.set_up(!up_.empty());
+  lost_.try_emplace(proof);
   if (was_up) listener_.proof_state_changed(reason);
 }
 
@@ -227,17 +265,20 @@ void Filler::on_down(const std::string& reason) {
 // may have passed at the loss (rights are asked for that often), and another quarter before this
 // function noticed the loss. The last quarter remains.
 void Filler::tick(TimePoint now) {
-  if (!lost_) return;
-  if (!lost_at_) lost_at_ = now;
-  if (now - *lost_at_ < shared_.options().acl_staleness / 4) return;
-  shared_.table.drop_proof_independent();
-  lost_ = false;
-  lost_at_.reset();
+  for (auto at = lost_.begin(); at != lost_.end();) {
+    if (!at->second) at->second = now;
+    if (now - *at->second < shared_.options().acl_staleness / 4) {
+      ++at;
+      continue;
+    }
+    shared_.table.drop_proof_independent(at->first);
+    at = lost_.erase(at);
+  }
 }
 
-void Filler::drop_proven() {
-  static_cast<void>(shared_.proof.begin_generation());
-  shared_.table.drop_proof_dependent();
+void Filler::drop_proven(cache::ProofIndex proof) {
+  static_cast<void>(shared_.proofs[proof].begin_generation());
+  shared_.table.drop_proof_dependent(proof);
 }
 
 }  // namespace heatsink::copies

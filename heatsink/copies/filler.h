@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,7 +46,7 @@ class Filler final : public redis::TrackerEvents {
 
   Filler(NodeState& shared, Counters& counters, Listener& listener)
       : shared_(shared), counters_(counters), listener_(listener) {}
-  void use(redis::Tracker& tracker) { tracker_ = &tracker; }
+  void use(redis::FillSource& source) { source_ = &source; }
 
   void request(const FillRequest& request, TimePoint now);
   // The time that a request should wait because the value's TTL has just ended here, but perhaps
@@ -65,22 +67,35 @@ class Filler final : public redis::TrackerEvents {
   const redis::ServerFacts& facts() const { return facts_; }
   const DurationHistogram& latency() const { return latency_; }  // any thread may read it
 
+  // The events of a single server, whose proof is number 0.
   void on_facts(const redis::ServerFacts& facts) override;
-  void on_up() override;
-  void on_heartbeat(TimePoint sent_at) override;
+  void on_up() override { up(0); }
+  void on_heartbeat(TimePoint sent_at) override { heartbeat(0, sent_at); }
   void on_invalidate(std::string_view name) override;
-  void on_flush() override;
+  void on_flush() override { flush(0); }
   void on_filled(const redis::FillReply& reply) override;
   void on_barrier(std::uint64_t token) override;
   void on_rights_changed() override;
-  void on_down(const std::string& reason) override;
+  void on_down(const std::string& reason) override { down(0, reason); }
+
+  // The same events of the node with this proof.
+  void up(cache::ProofIndex proof);
+  void heartbeat(cache::ProofIndex proof, TimePoint sent_at);
+  void flush(cache::ProofIndex proof);
+  void down(cache::ProofIndex proof, const std::string& reason);
+  // The owner of the slot may be another node now. Its copies are dropped before the next
+  // heartbeat() counts, or by drop_lost_slots(); fills under way make none.
+  void slot_lost(std::uint16_t slot);
+  void drop_lost_slots();
 
  private:
   // One fill under way, and the workers that wait for it.
   struct PendingFill {
     FillRequest asked;
     TimePoint sent_at;
+    cache::ProofIndex proof = 0;
     cache::Generation generation;
+    std::uint32_t slot_number = 0;  // see slot_numbers_
     std::vector<std::size_t> workers;
 
     void join(std::size_t worker);
@@ -93,16 +108,22 @@ class Filler final : public redis::TrackerEvents {
   FillOutcome insert(const PendingFill& pending, const redis::FillReply& reply,
                      const FillAnswer& answer);
   Nanos life_of(const redis::FillReply& reply) const;
-  void drop_proven();
+  void drop_proven(cache::ProofIndex proof);
+  std::uint32_t slot_number_of(std::string_view key) const;
 
   NodeState& shared_;
   Counters& counters_;
   Listener& listener_;
-  redis::Tracker* tracker_ = nullptr;
+  redis::FillSource* source_ = nullptr;
   redis::ServerFacts facts_;
   DurationHistogram latency_;
-  bool lost_ = false;  // the tracker was lost, and older copies of Level::kTtl may remain
-  std::optional<TimePoint> lost_at_;  // the first tick after the loss
+  // Trackers that were lost, and older copies of Level::kTtl may remain: by proof, the first tick
+  // after the loss.
+  std::map<cache::ProofIndex, std::optional<TimePoint>> lost_;
+  std::set<cache::ProofIndex> up_;
+  // How often each slot was lost; empty before the first.
+  std::vector<std::uint32_t> slot_numbers_;
+  std::vector<bool> lost_slots_;  // since drop_lost_slots(); empty: none
   std::string state_ = "the tracking connection is not up yet";
   std::uint64_t last_id_ = 0;
   TimePoint last_sent_at_{};  // of a fill; strictly increasing, whatever the clock says

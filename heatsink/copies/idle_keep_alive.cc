@@ -6,12 +6,12 @@
 namespace heatsink::copies {
 
 void IdleKeepAlive::touch_keys(TimePoint now) {
-  if (!tracker_.up()) return;
-  if (!tracker_.eviction_known() || now - asked_at_ >= kAskInterval) {
+  if (!tracker_->is_up()) return;
+  if (!tracker_->eviction_known() || now - asked_at_ >= kAskInterval) {
     asked_at_ = now;
-    tracker_.ask_eviction(now);
+    tracker_->ask_eviction(now);
   }
-  if (tracker_.evicts_by_use()) touch_all(now);
+  if (tracker_->evicts_by_use()) touch_all(now);
 }
 
 // Sorted by database, to need few SELECTs.
@@ -28,7 +28,7 @@ void IdleKeepAlive::touch_all(TimePoint now) {
     keys.push_back(cached[i]->key());
     const bool last = i + 1 == cached.size() || cached[i + 1]->db() != cached[i]->db();
     if (!last && keys.size() < kKeysPerCommand) continue;
-    tracker_.touch(cached[i]->db(), keys, now);
+    tracker_->touch(cached[i]->db(), keys, now);
     keys.clear();
   }
 }

@@ -23,8 +23,9 @@ class IdleKeepAlive {
   static constexpr std::uint64_t kTurns = 10;
   static constexpr std::size_t kKeysPerCommand = 128;  // about 20 us of the server's time
 
-  IdleKeepAlive(const cache::HotTable& table, redis::Tracker& tracker)
-      : table_(table), tracker_(tracker) {}
+  IdleKeepAlive(const cache::HotTable& table, redis::FillSource& tracker)
+      : table_(table), tracker_(&tracker) {}
+  void use(redis::FillSource& tracker) { tracker_ = &tracker; }
 
   // Call it every kInterval. O(keys with a copy).
   void touch_keys(TimePoint now);
@@ -33,7 +34,7 @@ class IdleKeepAlive {
   void touch_all(TimePoint now);
 
   const cache::HotTable& table_;
-  redis::Tracker& tracker_;
+  redis::FillSource* tracker_;
   TimePoint asked_at_{};
   std::uint64_t turn_ = 0;
 };

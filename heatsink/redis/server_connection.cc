@@ -45,6 +45,17 @@ void ServerConnection::connect() {
   });
 }
 
+void ServerConnection::close(const std::string& why) {
+  loop_.cancel(std::exchange(timer_, 0));
+  if (socket_) {
+    loop_.remove(socket_.fd());
+    socket_.close();
+  }
+  connected_ = false;
+  problem_ = why;
+  protocol_.disconnected(why);
+}
+
 void ServerConnection::retry() {
   if (socket_ || timer_ == 0) return;
   loop_.cancel(timer_);

@@ -41,10 +41,11 @@ class ServerConnection final : public net::FdHandler {
   void set_options(const ServerConnectionOptions& options) { options_ = options; }
 
   void connect();
-  void retry();                     // connects now, if it waits for its next attempt
-  void renew(TimePoint if_before);  // replaces a connection that was made before that
-  void tick();                      // as often as the protocol needs it
-  void flush();                     // after each call that may have added output
+  void close(const std::string& why);  // for good, until connect()
+  void retry();                        // connects now, if it waits for its next attempt
+  void renew(TimePoint if_before);     // replaces a connection that was made before that
+  void tick();                         // as often as the protocol needs it
+  void flush();                        // after each call that may have added output
   const std::string& problem() const { return problem_; }  // "" while connected and up
   // The server answers, but refuses what this protocol needs. Other commands may still work.
   bool is_refused() const {

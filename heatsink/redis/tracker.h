@@ -16,6 +16,7 @@
 #include "heatsink/redis/connection_protocol.h"
 #include "heatsink/redis/credentials.h"
 #include "heatsink/redis/fill.h"
+#include "heatsink/redis/fill_source.h"
 #include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -101,7 +102,7 @@ class TrackerEvents {
 // and covers all databases. Pushes do not report two kinds of changes, so each heartbeat asks for
 // them: whether the server has become a replica (HELLO), and in a cluster which slots it owns
 // (CLUSTER NODES).
-class Tracker final : public ConnectionProtocol {
+class Tracker final : public ConnectionProtocol, public FillSource {
  public:
   Tracker(TrackerOptions options, TrackerEvents& events);
 
@@ -123,27 +124,28 @@ class Tracker final : public ConnectionProtocol {
   // Sends the read and asks for the key's TTL. REQUIRES that `now` was read before the call and,
   // for any read but a string's, that the reply is probably not longer than value_bytes_max. When
   // not up: on_filled(kFailed) at once.
-  void fill(FillId id, const FillQuestion& question, TimePoint now);
+  void fill(FillId id, const FillQuestion& question, TimePoint now) override;
   // Calls on_barrier(token) when all invalidations caused before this call have been delivered;
   // when not up, at once. REQUIRES token != 0.
-  void barrier(std::uint64_t token, TimePoint now);
+  void barrier(std::uint64_t token, TimePoint now) override;
 
   // Local hits are invisible to the server, which would evict the keys as idle. ask_eviction() asks
   // whether the server evicts by use (LRU, LFU); touch() marks the keys as used, with one TOUCH.
   // Both do nothing when not up.
-  void ask_eviction(TimePoint now);
-  bool eviction_known() const { return evicts_by_use_.has_value(); }
+  void ask_eviction(TimePoint now) override;
+  bool eviction_known() const override { return evicts_by_use_.has_value(); }
   // True also if the server does not say (INFO is forbidden).
-  bool evicts_by_use() const { return evicts_by_use_.value_or(false); }
-  void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now);
+  bool evicts_by_use() const override { return evicts_by_use_.value_or(false); }
+  void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now) override;
 
   std::size_t tracked_names() const { return names_.size(); }
 
   // True if the server shows the rights of the connection's user (ACL GETUSER is allowed), so that
   // on_rights_changed() is reliable.
-  bool rights_known() const { return rights_.has_value() && !rights_->empty(); }
+  bool rights_known() const override { return rights_.has_value() && !rights_->empty(); }
 
   bool up() const override { return state_ == State::kUp; }
+  bool is_up() const override { return up(); }
   ByteBuffer& output() override { return output_; }
 
  private:

@@ -16,8 +16,8 @@ inline constexpr const char* kUpstreamVariable = "HEATSINK_UPSTREAM_PASSWORD";
 inline constexpr const char* kCliVariable = "REDISCLI_AUTH";
 inline constexpr std::array kPasswordVariables = {kUpstreamVariable, kCliVariable};
 
-// The URL with this password added. REQUIRES a URL that parse_upstream_url() accepts and that has no
-// password. An empty password leaves it unchanged.
+// The URL with this password added. REQUIRES a URL that parse_upstream_url() accepts and that has
+// no password. An empty password leaves it unchanged.
 std::string with_password(const std::string& url, std::string_view password);
 
 // Puts the password of upstream.password-file into upstream.url; without that option, the one of

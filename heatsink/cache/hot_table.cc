@@ -189,8 +189,7 @@ bool HotTable::insert(KeyHash hash, std::unique_ptr<const Copy> copy) {
   }
   entry.uncacheable_.store(Uncacheable::kNo, std::memory_order_relaxed);
   if (entry.proof() != copy->proof) {
-    // The others came from another server, which has no say any more.
-    drop(entry);
+    drop(entry);  // the others came from another server, which has no say any more
     entry.proof_.store(copy->proof, std::memory_order_release);
   }
   replace(entry, slot, copy.release());
@@ -250,16 +249,13 @@ bool HotTable::is_worth_another(const Entry& entry) const {
 }
 
 void HotTable::drop_all(ProofIndex proof) {
-  for_each_entry([this, proof](Entry& entry) {
-    if (entry.proof() == proof) drop(entry);
-  });
+  drop_keys_if([proof](const Entry& entry) { return entry.proof() == proof; });
 }
 
 template <class Which>
 void HotTable::drop_if(ProofIndex proof, Which which) {
-  for_each_entry([&](Entry& entry) {
-    if (entry.proof() == proof && which(entry.consistency())) drop(entry);
-  });
+  drop_keys_if(
+      [&](const Entry& entry) { return entry.proof() == proof && which(entry.consistency()); });
 }
 
 void HotTable::drop_proof_dependent(ProofIndex proof) {

@@ -45,8 +45,8 @@ class alignas(64) ProofState {
   std::atomic<bool> up_{false};
 };
 
-// The proof of each server that copies come from. The first is that of a single server; the nodes of
-// a cluster have the others. Fixed size, 64 KiB.
+// The proof of each server that copies come from. The first is that of a single server; the nodes
+// of a cluster have the others. Fixed size, 64 KiB.
 class ProofStates {
  public:
   static constexpr std::size_t kMax = 1025;

@@ -16,6 +16,7 @@ TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
+TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
@@ -78,13 +79,13 @@ WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
                  f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != proof.generation()")
 OWN_SLOTS = off(SERVER_FACTS, "slots_.has_value() && *slots_ != slots")
-PING = [instead(TRACKER, 'send(Kind::kHeartbeat, {"EXISTS", options_.heartbeat_key}, now);',
-                'send(Kind::kHeartbeat, {"PING"}, now);'),
-        instead(TRACKER, 'send(Kind::kBarrier, {"EXISTS", options_.heartbeat_key}, now, token);',
-                'send(Kind::kBarrier, {"PING"}, now, token);'),
-        Patch(TRACKER, "if (reply.type != Value::Type::kInteger)\n    return refusal_error(",
-              f"if (reply.type != Value::Type::kInteger && !({ACTIVE} && reply.type == "
-              "Value::Type::kSimple))\n    return refusal_error(")]  # fmt: skip
+PING = [instead(TRACKER_NODE, 'send(kind, {"EXISTS", options_.heartbeat_key}, now, token);',
+                'send(kind, {"PING"}, now, token);'),
+        Patch(TRACKER,
+              "if (reply.type != Value::Type::kInteger && !is_redirect)\n    return refusal_error(",
+              "if (reply.type != Value::Type::kInteger && !is_redirect && "
+              f"!({ACTIVE} && reply.type == Value::Type::kSimple))\n"
+              "    return refusal_error(")]  # fmt: skip
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
@@ -94,18 +95,19 @@ MUTANTS = [
            ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),
     Mutant("generation", [GENERATION,
-                          without(FILLER, "shared_.table.drop_all();"),
-                          without(FILLER, "shared_.table.drop_proof_dependent();"),
-                          without(FILLER, "shared_.table.drop_for_outage();")], ("lost pushes",)),
+                          without(FILLER, "shared_.table.drop_all(proof);"),
+                          without(FILLER, "shared_.table.drop_proof_dependent(proof);"),
+                          without(FILLER, "shared_.table.drop_for_outage(proof);")],
+           ("lost pushes",)),
     Mutant("generation in the rule alone", [GENERATION],
            ("one proxy, faults", "lost pushes"), "all its copies have been dropped, too",
            ("lost pushes, copies that stay",)),
     Mutant("new generation when the tracker is lost",
-           [without(FILLER, "drop_proven();", '\n  state_ = "up"'),
-            Patch(FILLER, "  state_ = reason;\n  static_cast<void>(shared_.proof.begin",
-                  "  state_ = reason;\n"
-                  f"  if (!{ACTIVE}) static_cast<void>(shared_.proof.begin"),
-            without(FILLER, "shared_.table.drop_for_outage();")],
+           [without(FILLER, "drop_proven(proof);", "\n  const bool was_up"),
+            Patch(FILLER, "state_ = reason;\n  static_cast<void>(shared_.proofs[proof].begin",
+                  "state_ = reason;\n"
+                  f"  if (!{ACTIVE}) static_cast<void>(shared_.proofs[proof].begin"),
+            without(FILLER, "shared_.table.drop_for_outage(proof);")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
            "only a reader past the proxy knows of a write before its reply has come",

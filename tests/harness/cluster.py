@@ -64,8 +64,11 @@ class Cluster:
         for node in self.nodes[1:]:
             node("CLUSTER", "MEET", "127.0.0.1", self.masters[0].port)
         count = len(self.nodes)
-        met = lambda node: b"cluster_known_nodes:%d" % count in node("CLUSTER", "INFO")  # noqa: E731
-        until(lambda: all(map(met, self.nodes)), 3 * PATIENCE_S, "the nodes have met")
+        known = b"cluster_known_nodes:%d" % count
+        until(
+            lambda: all(known in node("CLUSTER", "INFO") for node in self.nodes),
+            3 * PATIENCE_S, "the nodes have met",
+        )  # fmt: skip
         for i, node in enumerate(self.replicas):
             node("CLUSTER", "REPLICATE", self.masters[i % masters].name)
         until(lambda: all(n.knows(count) for n in self.nodes), 3 * PATIENCE_S, "the cluster is up")

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keeper does if the upstream is a cluster: the map of slots, and copies from all nodes.
+#include <optional>
+#include <vector>
+
+#include "heatsink/copies/copy_keeper.h"
+
+namespace heatsink::copies {
+
+// The addresses of the URL are the first to be asked for the map of slots.
+void CopyKeeper::begin_cluster() {
+  std::vector<net::HostPort> seeds = shared_.upstream.others;
+  seeds.insert(seeds.begin(), shared_.upstream.address);
+  cluster_.begin(seeds);
+  // Copies come from all nodes from now on.
+  filler_.use(nodes_);
+  keep_alive_.use(nodes_);
+  tracker_connection_.close("the server is a node of a cluster");
+  reader_connection_.close("the server is a node of a cluster");
+}
+
+const redis::FillSource& CopyKeeper::source() const {
+  if (cluster_.has_begun()) return nodes_;
+  return tracker_;
+}
+
+// Any thread. Many requests may find out at once that the map is old.
+void CopyKeeper::refresh_cluster(std::optional<topology::NodeIndex> hint) {
+  if (refresh_posted_.exchange(true)) return;
+  loop_.post([this, hint] {
+    refresh_posted_ = false;
+    cluster_.refresh_soon(hint);
+  });
+}
+
+}  // namespace heatsink::copies

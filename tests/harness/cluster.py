@@ -116,6 +116,15 @@ class Cluster:
                     return node
         raise AssertionError(f"no node has the slot of {key}")
 
+    def replica_of(self, master):
+        for node in self.replicas:
+            line = next(
+                line for line in node("CLUSTER", "NODES").decode().splitlines() if "myself" in line
+            )
+            if line.split()[3] == master.name:
+                return node
+        raise AssertionError("the master has no replica")
+
     def begin_move(self, slot, source, target):
         """The keys of the slot may be on either node from now on."""
         target("CLUSTER", "SETSLOT", slot, "IMPORTING", source.name)

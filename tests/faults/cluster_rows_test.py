@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of a cluster's keys while slots move, masters are replaced, and nodes stand still.
+
+The rows of docs/design/coherence.md, "Many nodes". All keys of a recorded load are in one slot; its
+writers past the proxy write to its owner and to the node that will own it.
+"""
+
+import contextlib
+import re
+import signal
+import tempfile
+import time
+import unittest
+
+from harness import PATIENCE_S, Proxy, ValueClient, until
+from harness.cluster import Cluster
+from harness.processes import EAGER, LOG
+from harness.recording import Recording
+from harness.theatre import Theatre
+from recorded import BOUND_S, COPIES, Recorded, readers
+
+PREFIX = "{moving}"
+BRIEF = {"upstream.response-timeout": "3s", "upstream.backoff-max": "100ms"}
+# The sessions' targets: 0 is the owner of the slot at the start, 1 the proxy, 2 the other node.
+SESSIONS = (
+    readers(),
+    "via=1,count=2,set=6000,del=1000,mget=2000,think-us=100000,keys=4",
+    "via=0,set=10000,keys=4,think-us=300000",
+    "via=2,set=10000,keys=4,think-us=300000",
+)
+TIMEOUT_MS = 1000  # cluster-node-timeout
+
+
+class ClusterTheatre(Theatre):
+    """A cluster stands where the one server would."""
+
+    def __init__(self, replicas=0, options=None):
+        super().__init__(options=BRIEF | (options or {}))
+        self.cluster = Cluster(3, replicas, timeout_ms=TIMEOUT_MS)
+        self.stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="heatsink-history-")
+        self.stack.callback(self.folder.cleanup)
+        self.stack.enter_context(self.cluster)
+        self.owner = self.cluster.owner(PREFIX)
+        self.slot = self.cluster.slot(PREFIX)
+        self.others = [node for node in self.cluster.masters if node is not self.owner]
+        self.other = self.others[0]
+        try:
+            proxy = Proxy(self.cluster.url, EAGER | self.options, stderr=LOG)
+            self.proxies.append(proxy)
+            self.stack.callback(proxy.process.kill)
+            self.wait_coherent()
+        except BaseException:
+            self.stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def record(self, sessions, past=None, **how):
+        ports = [self.owner.port, self.proxies[0].port, (past or self.other).port]
+        return Recording(f"{self.folder.name}/history", ports, sessions, list(self.proxies), **how)
+
+
+def hold_writes(node):
+    """None is executed from now on, until CLIENT UNPAUSE."""
+    node("CLIENT", "PAUSE", "600000", "WRITE")
+
+
+def offset(node, field):
+    return int(re.search(rf"{field}:(\d+)", node("INFO", "replication").decode())[1])
+
+
+class ClusterRows(Recorded):
+    @contextlib.contextmanager
+    def playing(self, replicas=0, past=None, sessions=SESSIONS):
+        with ClusterTheatre(replicas) as theatre:
+            target = past(theatre) if past else None
+            with theatre.record(sessions, target, prefix=PREFIX) as play:
+                play.copies_speak(COPIES)
+                yield theatre, play
+                self.see_out(play)
+            theatre.stop_proxies()
+            found = play.judge(BOUND_S)
+        print(f"\n{self.id()}: {play.said}\n{found.text}", end="", flush=True)
+        self.assertTrue(found.sound, found.text)
+
+
+class Moves(ClusterRows):
+    def test_there_and_back_key_by_key(self):
+        with self.playing() as (theatre, play):
+            there = (theatre.owner, theatre.other)
+            for source, target in 2 * [there, there[::-1]]:
+                theatre.cluster.begin_move(theatre.slot, source, target)
+                time.sleep(0.3)  # keys are missing at the source, and made at the target
+                theatre.cluster.move_keys(theatre.slot, source, target)
+                theatre.cluster.end_move(theatre.slot, target)
+                play.copies_speak(COPIES)
+
+    def test_taken_by_a_higher_epoch(self):
+        """The owner hears of it later than everyone else, and no client asked it to give up."""
+        with self.playing() as (theatre, play):
+            there = (theatre.owner, theatre.other)
+            for owner, thief in (there, there[::-1]):
+                hold_writes(owner)
+                self.copy_keys(theatre, owner, thief)
+                thief("CLUSTER", "BUMPEPOCH")
+                taken = thief("CLUSTER", "SETSLOT", theatre.slot, "NODE", thief.name)
+                self.assertEqual(taken, "OK")
+                until(lambda: self.all_know(theatre, thief), PATIENCE_S, "all know the new owner")
+                owner("CLIENT", "UNPAUSE")
+                play.copies_speak(COPIES)
+
+    def copy_keys(self, theatre, source, target):
+        target("CLUSTER", "SETSLOT", theatre.slot, "IMPORTING", source.name)
+        for key in source("CLUSTER", "GETKEYSINSLOT", theatre.slot, 100):
+            value = source("DUMP", key)
+            target("ASKING")
+            self.assertEqual(target("RESTORE", key, 0, value, "REPLACE"), "OK")
+
+    def all_know(self, theatre, owner):
+        return all(self.knows(node, theatre.slot, owner) for node in theatre.cluster.masters)
+
+    @staticmethod
+    def knows(node, slot, owner):
+        for first, last, master, *_ in node("CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return master[1] == owner.port
+        return False
+
+    def test_other_slots_go_on_from_copies(self):
+        """A slot that moves costs the copies of the others nothing."""
+        with ClusterTheatre() as theatre, ValueClient(theatre.proxies[0].port) as client:
+            key = next(k for k in map(str, range(100)) if theatre.cluster.owner(k) is theatre.owner)
+            client("SET", key, "v")
+            proxy = theatre.proxies[0]
+            until(lambda: client("GET", key) and proxy.hits() > 0, PATIENCE_S, "a copy")
+            theatre.cluster.move(theatre.slot, theatre.owner, theatre.other)
+            before, reads = proxy.hits(), 500
+            for _ in range(reads):
+                self.assertEqual(client("GET", key), b"v")
+            self.assertGreater(proxy.hits() - before, reads * 0.9)
+
+
+class Masters(ClusterRows):
+    def failed_over(self, theatre):
+        return theatre.cluster.replica_of(theatre.owner)
+
+    def bring_in_step(self, master, replica):
+        """Nothing is acknowledged from now on that the replica does not have."""
+        hold_writes(master)
+        until(
+            lambda: offset(replica, "slave_repl_offset") == offset(master, "master_repl_offset"),
+            PATIENCE_S, "the replica has it all",
+        )  # fmt: skip
+
+    def is_master(self, node):
+        return node("ROLE")[0] == b"master"
+
+    def playing_with_replica(self):
+        return self.playing(replicas=1, past=self.failed_over)
+
+    def test_manual_fail_overs(self):
+        with self.playing_with_replica() as (theatre, play):
+            pair = [theatre.owner, self.failed_over(theatre)]
+            for how in ((), ("FORCE",), ("TAKEOVER",)):
+                old, new = pair
+                if how:
+                    self.bring_in_step(old, new)
+                self.assertEqual(new("CLUSTER", "FAILOVER", *how), "OK")
+                until(lambda: self.is_master(new), PATIENCE_S, "the replica is the master")
+                until(lambda: not self.is_master(old), PATIENCE_S, "the master is a replica")
+                old("CLIENT", "UNPAUSE")
+                play.copies_speak(COPIES)
+                until(
+                    lambda: b"master_link_status:up" in old("INFO", "replication"),
+                    PATIENCE_S, "the replica follows",
+                )  # fmt: skip
+                pair.reverse()
+
+    def test_killed(self):
+        with self.playing_with_replica() as (theatre, play):
+            new = self.failed_over(theatre)
+            self.bring_in_step(theatre.owner, new)
+            theatre.owner.redis.process.kill()
+            until(lambda: self.is_master(new), PATIENCE_S, "the replica is the master")
+            play.copies_speak(COPIES)
+
+    def test_stopped_replaced_and_continued(self):
+        """What lies in its buffers is executed as by a master: nothing of that is served."""
+        with self.playing_with_replica() as (theatre, play):
+            new = self.failed_over(theatre)
+            self.bring_in_step(theatre.owner, new)
+            theatre.owner.redis.process.freeze()
+            until(lambda: self.is_master(new), PATIENCE_S, "the replica is the master")
+            play.copies_speak(COPIES)
+            theatre.owner.redis.process.signal(signal.SIGCONT)
+            until(lambda: not self.is_master(theatre.owner), PATIENCE_S, "it is a replica")
+            play.copies_speak(COPIES)
+
+    def test_only_the_slots_of_a_lost_master(self):
+        with ClusterTheatre() as theatre, ValueClient(theatre.proxies[0].port) as client:
+            proxy = theatre.proxies[0]
+            for node in theatre.cluster.nodes:
+                node("CONFIG", "SET", "cluster-require-full-coverage", "no")
+            key = next(
+                k for k in map(str, range(100)) if theatre.cluster.owner(k) is theatre.others[0]
+            )
+            client("SET", key, "v")
+            until(lambda: client("GET", key) and proxy.hits() > 0, PATIENCE_S, "a copy")
+            theatre.owner.redis.process.kill()
+            ends = time.monotonic() + 3  # the cluster finds out, and the bound passes
+            silent_s, last = 0, proxy.hits()
+            while time.monotonic() < ends:
+                began = time.monotonic()
+                for _ in range(50):
+                    self.assertEqual(client("GET", key), b"v")
+                hits = proxy.hits()
+                silent_s = max(silent_s, time.monotonic() - began if hits == last else 0)
+                last = hits
+            self.assertLess(silent_s, 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

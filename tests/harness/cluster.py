@@ -9,10 +9,17 @@ SLOTS = 16384
 
 
 class Node:
-    """One server of the cluster, with a client of it."""
+    """One server of the cluster, with a client of it.
 
-    def __init__(self, options):
-        self.redis = Redis(*MEET_SOON, *options)
+    `host`: by which the others and proxies know it, and where its own packets come from; tests
+    reach it at 127.0.0.1 in any case.
+    """
+
+    def __init__(self, options, host="127.0.0.1"):
+        own = ("--bind", "127.0.0.1", host, "--bind-source-addr", host)
+        own += ("--cluster-announce-ip", host, "--protected-mode", "no")
+        self.host = host
+        self.redis = Redis(*MEET_SOON, *(own if host != "127.0.0.1" else ()), *options)
         self.port = self.redis.port
         self.client = ValueClient(self.port)
         self.name = self("CLUSTER", "MYID").decode()
@@ -36,11 +43,12 @@ class Node:
 class Cluster:
     """A context. `masters` have equal parts of the slots; each has `replicas`.
 
-    `timeout_ms`: cluster-node-timeout, once the nodes have met.
+    `timeout_ms`: cluster-node-timeout, once the nodes have met. `apart`: each node has an address
+    of its own, 127.0.1.1 and so on.
     """
 
-    def __init__(self, masters=3, replicas=0, options=(), timeout_ms=15000):
-        self.wanted = masters, replicas
+    def __init__(self, masters=3, replicas=0, options=(), timeout_ms=15000, apart=False):
+        self.wanted, self.apart = (masters, replicas), apart
         self.options, self.timeout_ms = options, timeout_ms
         self.masters, self.replicas = [], []
 
@@ -55,14 +63,14 @@ class Cluster:
     def _start(self):
         masters, replicas = self.wanted
         for i in range(masters):
-            node = Node(self.options)
+            node = self._node(i)
             self.masters.append(node)
             first, last = self.part(i)
             node("CLUSTER", "ADDSLOTSRANGE", first, last)
             node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
-        self.replicas = [Node(self.options) for _ in range(masters * replicas)]
+        self.replicas = [self._node(masters + i) for i in range(masters * replicas)]
         for node in self.nodes[1:]:
-            node("CLUSTER", "MEET", "127.0.0.1", self.masters[0].port)
+            node("CLUSTER", "MEET", self.masters[0].host, self.masters[0].port)
         count = len(self.nodes)
         known = b"cluster_known_nodes:%d" % count
         until(
@@ -75,6 +83,9 @@ class Cluster:
         until(self._replicas_follow, 3 * PATIENCE_S, "the replicas are online")
         for node in self.nodes:
             node("CONFIG", "SET", "cluster-node-timeout", self.timeout_ms)
+
+    def _node(self, number):
+        return Node(self.options, f"127.0.1.{number + 1}" if self.apart else "127.0.0.1")
 
     def _replicas_follow(self):
         return all(
@@ -96,7 +107,7 @@ class Cluster:
 
     @property
     def url(self):
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.masters)
+        return "redis+cluster://" + ",".join(f"{node.host}:{node.port}" for node in self.masters)
 
     def slot(self, key):
         return self.masters[0]("CLUSTER", "KEYSLOT", key)
@@ -132,7 +143,7 @@ class Cluster:
 
     def move_keys(self, slot, source, target):
         while keys := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
-            source("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+            source("MIGRATE", target.host, target.port, "", 0, 5000, "KEYS", *keys)
 
     def end_move(self, slot, target):
         for node in [target] + [node for node in self.masters if node is not target]:

@@ -120,6 +120,10 @@ class PlayedWorker final : public Upstream::Host {
       events_.push_back("gathered " + shown(answer.captured));
     bytes_answered += answer.bytes;
   }
+  bool reroute(Upstream& /*from*/, Pending& /*pending*/, std::string_view /*request*/,
+               std::string_view /*error*/) override {
+    return false;
+  }
   void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {
     events_.emplace_back("gathered lost");
   }

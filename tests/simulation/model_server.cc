@@ -203,7 +203,10 @@ void ModelServer::kill(const std::function<bool(std::string_view name)>& chosen)
 void ModelServer::use_wall_clock(const WallClock& clock) { state_->wall = &clock; }
 const ModelServer::Databases& ModelServer::data() const { return state_->keys.databases(); }
 
-void ModelServer::set_cluster(Cluster cluster) { state_->cluster = cluster; }
+void ModelServer::set_cluster(Cluster cluster, std::uint16_t port) {
+  state_->cluster = cluster;
+  state_->cluster_port = port;
+}
 
 void ModelServer::flush_another_database() { state_->tell_flush(true); }
 

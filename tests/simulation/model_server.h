@@ -30,7 +30,7 @@ struct ModelState;
 // * No passwords; the user "default" may do everything. No SUBSCRIBE, no blocking commands.
 // * INFO, CLIENT LIST and COMMAND tell what heatsink reads of them.
 // * LCS has no IDX.
-// * A node of a cluster has all slots or none, and CLUSTER knows NODES only.
+// * A node of a cluster has all slots or none, and CLUSTER knows NODES, INFO and SLOTS only.
 // * Replicas take a copy of all keys each time they connect; the order of effects is the primary's.
 class ModelServer {
  public:
@@ -52,7 +52,7 @@ class ModelServer {
 
   // As a node of a cluster.
   using Cluster = ModelCluster;
-  void set_cluster(Cluster cluster);
+  void set_cluster(Cluster cluster, std::uint16_t port = 6379);
 
   // Faults.
   void expire_some(std::size_t most);     // as the server's cycle does

@@ -57,7 +57,9 @@ Servers::Servers(Network& network, consistency::Recorder& recorder, const Server
   server_ = std::make_unique<Process>(network_, kPort, ModelServer::Databases(), clock_);
   if (options_.loses_keys != ModelServer::Cluster::kNone) {
     other_ = std::make_unique<Process>(network_, kOtherPort, ModelServer::Databases(), clock_);
-    server_->model.set_cluster(ModelServer::Cluster::kOwner);
+    server_->model.set_cluster(ModelServer::Cluster::kOwner, kPort);
+    if (options_.loses_keys == ModelServer::Cluster::kMoved)
+      other_->model.set_cluster(ModelServer::Cluster::kOwner, kOtherPort);
     network_.scheduler().call_after(options_.loses_keys_at, [this] {
       if (server_) server_->model.set_cluster(options_.loses_keys);
     });

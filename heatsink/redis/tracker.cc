@@ -42,7 +42,7 @@ void Tracker::connected(TimePoint now) {
   db_refusal_.clear();
   cluster_ = false;
   slots_.reset();
-  first_proof_at_ = {};
+  first_proof_at_.reset();
   proves_by_writing_ = false;
   names_.clear();
   // Before AUTH: the reply tells whether a fresh connection may run commands.

@@ -236,10 +236,10 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
   // Of a node:
-  bool proves_by_writing_ = false;  // it may answer reads while the cluster is down
-  std::size_t slots_proven_ = 0;    // by the latest heartbeat
-  std::uint16_t last_slot_ = 0;     // of the key that ends a heartbeat
-  TimePoint first_proof_at_{};      // of this connection; unset: none yet
+  bool proves_by_writing_ = false;           // it may answer reads while the cluster is down
+  std::size_t slots_proven_ = 0;             // by the latest heartbeat
+  std::uint16_t last_slot_ = 0;              // of the key that ends a heartbeat
+  std::optional<TimePoint> first_proof_at_;  // of this connection
   bool rests_ = false;
 };
 

@@ -123,7 +123,7 @@ void Tracker::on_setting(Kind kind, const Value& reply) {
 // What a node answers after it stood still may have been asked before another one took its place.
 Status Tracker::check_gap(TimePoint now) const {
   if (options_.gap_max == Nanos(0) || expected_.empty()) return Unit{};
-  if (state_ == State::kHandshake && first_proof_at_ == TimePoint{}) return Unit{};
+  if (state_ == State::kHandshake && !first_proof_at_) return Unit{};
   if (now - expected_.front().sent_at <= options_.gap_max) return Unit{};
   return Error{ErrorCode::kTimedOut,
                "the node did not answer for more than " + format_duration(options_.gap_max)};
@@ -131,11 +131,11 @@ Status Tracker::check_gap(TimePoint now) const {
 
 bool Tracker::may_be_up(const Expected& proof) {
   if (!options_.is_node) return true;
-  if (first_proof_at_ == TimePoint{}) {
+  if (!first_proof_at_) {
     first_proof_at_ = proof.sent_at;
     return false;
   }
-  return proof.sent_at - first_proof_at_ >= options_.second_proof_after;
+  return proof.sent_at - *first_proof_at_ >= options_.second_proof_after;
 }
 
 }  // namespace heatsink::redis

@@ -45,7 +45,7 @@ class CutOff(ClusterRows):
             isolate(old, [node for node in cluster.nodes if node is not old])
             until(lambda: new("ROLE")[0] == b"master", 3 * PATIENCE_S, "a new master")
             play.copies_speak(COPIES)
-            time.sleep(2 * BOUND_S)
+            time.sleep(2 * BOUND_S)  # the partition lasts this much longer
             private_network.drop_nothing()
             until(lambda: old("ROLE")[0] != b"master", 3 * PATIENCE_S, "the old one is a replica")
             play.copies_speak(COPIES)

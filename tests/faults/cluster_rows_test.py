@@ -25,8 +25,8 @@ class Moves(ClusterRows):
                 play.copies_speak(COPIES)
 
     def test_taken_by_a_higher_epoch(self):
-        """The owner hears of it later than everyone else, and no client asked it to give up."""
-        with self.playing() as (theatre, play):
+        """The owner hears of it later than everyone else. The proxy was told of one node only."""
+        with self.playing(one_address=True) as (theatre, play):
             there = (theatre.owner, theatre.other)
             for owner, thief in (there, there[::-1]):
                 hold_writes(owner)

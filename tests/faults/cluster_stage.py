@@ -27,8 +27,10 @@ TIMEOUT_MS = 1000  # cluster-node-timeout
 class ClusterTheatre(Theatre):
     """A cluster stands where the one server would."""
 
-    def __init__(self, replicas=0, options=None, server_options=(), **how):
+    def __init__(self, replicas=0, options=None, server_options=(), one_address=False, **how):
+        """`one_address`: the proxies know one node, as if it were a server by itself."""
         super().__init__(options=BRIEF | (options or {}))
+        self.one_address = one_address
         self.cluster = Cluster(3, replicas, server_options, **({"timeout_ms": TIMEOUT_MS} | how))
         self.stack = contextlib.ExitStack()
 
@@ -41,7 +43,9 @@ class ClusterTheatre(Theatre):
         self.others = [node for node in self.cluster.masters if node is not self.owner]
         self.other = self.others[0]
         try:
-            proxy = Proxy(self.cluster.url, EAGER | self.options, stderr=LOG)
+            one = f"redis://127.0.0.1:{self.other.port}"
+            url = one if self.one_address else self.cluster.url
+            proxy = Proxy(url, EAGER | self.options, stderr=LOG)
             self.proxies.append(proxy)
             self.stack.callback(proxy.process.kill)
             self.wait_coherent()

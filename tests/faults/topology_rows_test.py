@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another server takes over: fail-over behind one address, moved slots, an upstream that lags."""
+"""Another server takes over: fail-over behind one address, an upstream that lags."""
 
 import contextlib
 import re
@@ -10,8 +10,8 @@ import unittest
 from harness import (
     EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, long_form, until,
 )  # fmt: skip
-from harness.processes import MEET_SOON, all_have_met, free_port
-from recorded import COPIES, Recorded, readers, trackers
+from harness.processes import free_port
+from recorded import COPIES, Recorded, trackers
 
 BRIEF = {"upstream.response-timeout": "3s", "upstream.backoff-max": "100ms"}
 
@@ -180,71 +180,6 @@ class Row08(unittest.TestCase):
         with ValueClient(self.master.port) as client:
             client("SET", "k", "new")
         until(lambda: self.client("GET", "k") == b"new", PATIENCE_S, "the resync")
-
-
-class Row07(Recorded):
-    """One slot leaves, with keys that exist and keys that do not, while others stay."""
-
-    CLUSTER = (*MEET_SOON, "--cluster-require-full-coverage", "no")
-    SESSIONS = (
-        readers(),
-        "via=1,set=10000,keys=2,think-us=100000",  # the other two are missing
-        "via=0,set=10000,keys=4,think-us=200000",  # at the other node: MOVED, until it owns them
-    )
-
-    def setUp(self):
-        self.other = Redis(*self.CLUSTER, "--cluster-port", str(free_port()))
-        self.addCleanup(self.other.stop)
-        self.there = ValueClient(self.other.port)
-        self.addCleanup(self.there.close)
-
-    def moved(self, move):
-        calls = [("CLUSTER", "ADDSLOTSRANGE", "0", "16383")]
-        server_args = (*self.CLUSTER, "--cluster-port", str(free_port()))
-        with self.recorded(self.SESSIONS, past=self.other.port, prefix="{moving}",
-                           server_args=server_args, calls=calls) as (theatre, play):  # fmt: skip
-            with ValueClient(theatre.server.port) as here:
-                self.meet(here)
-                move(here, here("CLUSTER", "KEYSLOT", "{moving}"))
-            for key in ("{moving}0", "{moving}3"):
-                until(lambda: self.is_moved(theatre, key), PATIENCE_S, f"{key} has moved")
-            play.copies_fall_silent()
-            self.see_out(play, copies=0)
-
-    def is_moved(self, theatre, key):
-        return "MOVED" in str(self.answer(theatre, "GET", key))
-
-    def meet(self, here):
-        here("CLUSTER", "MEET", "127.0.0.1", self.other.port, self.bus_port(self.there))
-        until(
-            lambda: b"cluster_known_nodes:2" in self.there("CLUSTER", "INFO")
-            and b"cluster_state:ok" in self.there("CLUSTER", "INFO"),
-            PATIENCE_S, "the nodes know each other",
-        )  # fmt: skip
-        all_have_met(here, self.there)
-
-    def bus_port(self, client):
-        return re.search(r":\d+@(\d+)\S* myself", client("CLUSTER", "NODES").decode())[1]
-
-    def test_migrated_key_by_key(self):
-        def migrate(here, slot):
-            mine, others = here("CLUSTER", "MYID"), self.there("CLUSTER", "MYID")
-            self.there("CLUSTER", "SETSLOT", slot, "IMPORTING", mine)
-            here("CLUSTER", "SETSLOT", slot, "MIGRATING", others)
-            while names := here("CLUSTER", "GETKEYSINSLOT", slot, 100):
-                here("MIGRATE", "127.0.0.1", self.other.port, "", 0, 5000, "KEYS", *names)
-            for client in (self.there, here):
-                self.assertEqual(client("CLUSTER", "SETSLOT", slot, "NODE", others), "OK")
-
-        self.moved(migrate)
-
-    def test_taken_by_a_higher_epoch(self):
-        def take(_, slot):
-            others = self.there("CLUSTER", "MYID")
-            self.there("CLUSTER", "BUMPEPOCH")
-            self.assertEqual(self.there("CLUSTER", "SETSLOT", slot, "NODE", others), "OK")
-
-        self.moved(take)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ report::Report CopyKeeper::make_report() {
   report.at = loop_.clock();
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
-  report.upstream = shared_.upstream.where();
+  report.upstream = shared_.upstream_address.where();
   report.upstream_up = tracker_connection_.problem().empty() || tracker_connection_.is_refused();
   if (!report.upstream_up) report.upstream_problem = tracker_connection_.problem();
   report.coherence = coherence();
@@ -188,6 +188,10 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
+  if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
+  if (tracker_connection_.problem().empty() && !leader_problem_.empty() && filler_.state() == "up" &&
+      shared_.proof.confirmed_at() < loop_.clock() - shared_.options().max_staleness)
+    return leader_problem_;
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// topology: finds out which server is the master now, and follows it when it moves.
+// Start with leader_watch.h: one watch of one configured upstream, on one event loop.
+#pragma once
+
+#include "heatsink/topology/leader_address.h"  // IWYU pragma: export
+#include "heatsink/topology/leader_verdict.h"  // IWYU pragma: export
+#include "heatsink/topology/leader_watch.h"    // IWYU pragma: export

@@ -122,7 +122,8 @@ std::string shown_upstream(const policy::ProxyOptions& options, const proxy::Pro
 void wait_for_master(const policy::ProxyOptions& options, const proxy::Proxy& proxy) {
   if (!topology::must_be_found(*net::parse_upstream_url(options.upstream))) return;
   const TimePoint limit = BootClock::now() + kFirstContact;
-  while (!proxy.upstream().ok() && BootClock::now() < limit) std::this_thread::sleep_for(Millis(10));
+  while (!proxy.upstream().ok() && BootClock::now() < limit)
+    std::this_thread::sleep_for(Millis(10));
 }
 
 // Returns the line that it prints.
@@ -133,10 +134,10 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
   const Status ready = proxy.ready();
   net::Endpoint listening = *net::parse_endpoint(options.listen);
   listening.tcp.port = proxy.port();
-  std::string line = "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
-                     shown_upstream(options, proxy) + (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
-                     (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) +
-                     "\n";
+  std::string line =
+      "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
+      shown_upstream(options, proxy) + (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
+      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
     log(LogLevel::kWarning, "the standard output is not being read, so the line is here: " + line);
   return line;

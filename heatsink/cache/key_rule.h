@@ -30,7 +30,8 @@ struct ServeDecision {
 
 // The order of the loads is essential (docs/decisions/0002-lease-before-copy.md), because the
 // tracker may make progress between any two of them:
-//  1. the proof, and the confirmation that the server is the master: a thread that sees a proof sees
+//  1. the proof, and the confirmation that the server is the master: a thread that sees a proof
+//  sees
 //     every invalidation before it;
 //  2. the copy: a copy that is still there was not invalidated when the proof was given;
 //  3. the generation: if it is still the copy's, no later generation gave the proof;

@@ -20,8 +20,8 @@ class alignas(64) ProofState {
     return TimePoint(Nanos(proven_at_.load(std::memory_order_acquire)));
   }
 
-  // Others have confirmed that the server is the master: a majority of them was asked then or later.
-  // max(): in this topology nobody is asked.
+  // Others have confirmed that the server is the master: a majority of them was asked then or
+  // later. max(): in this topology nobody is asked.
   TimePoint confirmed_at() const noexcept {
     return TimePoint(Nanos(confirmed_at_.load(std::memory_order_acquire)));
   }

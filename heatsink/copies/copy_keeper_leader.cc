@@ -79,8 +79,9 @@ void CopyKeeper::log_leader(const topology::LeaderVerdict& verdict,
                                 ": all copies were dropped; commands in flight got an error, and "
                                 "their clients have to look whether they were executed");
   } else if (verdict.problem.empty()) {
-    log(LogLevel::kInfo, "upstream " + now + " is in use, and all is well with it: connections and "
-                                             "copies begin anew where they had ended");
+    log(LogLevel::kInfo, "upstream " + now +
+                             " is in use, and all is well with it: connections and "
+                             "copies begin anew where they had ended");
   }
   if (!verdict.problem.empty()) log(LogLevel::kWarning, verdict.problem);
 }

@@ -58,8 +58,11 @@ report::Report CopyKeeper::make_report() {
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
   report.upstream = shared_.upstream_address.where();
-  report.upstream_up = tracker_connection_.problem().empty() || tracker_connection_.is_refused();
-  if (!report.upstream_up) report.upstream_problem = tracker_connection_.problem();
+  const std::string withheld = shared_.upstream_address.withheld();
+  report.upstream_up = withheld.empty() &&
+                       (tracker_connection_.problem().empty() || tracker_connection_.is_refused());
+  if (!report.upstream_up)
+    report.upstream_problem = withheld.empty() ? tracker_connection_.problem() : withheld;
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -189,7 +192,8 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
   if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
-  if (tracker_connection_.problem().empty() && !leader_problem_.empty() && filler_.state() == "up" &&
+  if (tracker_connection_.problem().empty() && !leader_problem_.empty() &&
+      filler_.state() == "up" &&
       shared_.proof.confirmed_at() < loop_.clock() - shared_.options().max_staleness)
     return leader_problem_;
   if (tracker_connection_.problem().empty()) return filler_.state();

@@ -161,10 +161,9 @@ struct NodeState {
 
   // The server that the copies come from. If it may move, the keeper follows it
   // (copy_keeper_leader.cc); otherwise the keeper resolves its name again after a loss.
-  redis::UpstreamAddress upstream_address{upstream,
-                                          topology::is_watched(upstream)
-                                              ? redis::UpstreamAddress::Resolved::kElsewhere
-                                              : redis::UpstreamAddress::Resolved::kHere};
+  redis::UpstreamAddress upstream_address{
+      upstream, topology::is_watched(upstream) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                               : redis::UpstreamAddress::Resolved::kHere};
 
   // For metrics: how often another server has become the upstream, and the Sentinels now.
   std::atomic<std::uint64_t> leader_changes{0};

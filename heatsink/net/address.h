@@ -58,14 +58,14 @@ struct RedisUrl {
   std::string user;  // "": none given
   std::string password;
   std::uint32_t db = 0;
-  std::string unix_path = {};    // "": `address` applies
-  bool tls = false;              // never with a unix_path
+  std::string unix_path = {};  // "": `address` applies
+  bool tls = false;            // never with a unix_path
   Topology topology = Topology::kServer;
   std::vector<HostPort> others = {};  // after `address`; empty with kServer
   std::string master_name = {};       // with kSentinel
   std::string where() const;          // "host:port", "host:port,host:port", "unix:/path"
-  std::string display() const;   // without the password
-  std::string redacted() const;  // with kHiddenPassword, if there is a password
+  std::string display() const;        // without the password
+  std::string redacted() const;       // with kHiddenPassword, if there is a password
 };
 // Adds the missing scheme to a server that a user wrote: redis:// before host:port, unix:// before
 // a path (also after "unix:").
@@ -78,8 +78,8 @@ std::string with_scheme(std::string_view server);
 Result<RedisUrl> parse_redis_url(std::string_view text);
 
 // Accepts the same, and after a scheme for TCP "+cluster", "+sentinel" or "+replicas". These take
-// one to kAddressesMax hosts, separated by commas: redis+cluster://a:7000,b:7000. Sentinels need the
-// name of the master as the path, before the database: redis+sentinel://a,b,c/mymaster/0; their
+// one to kAddressesMax hosts, separated by commas: redis+cluster://a:7000,b:7000. Sentinels need
+// the name of the master as the path, before the database: redis+sentinel://a,b,c/mymaster/0; their
 // default port is 26379. A cluster has no database other than 0.
 inline constexpr std::size_t kAddressesMax = 64;
 Result<RedisUrl> parse_upstream_url(std::string_view text);

@@ -30,8 +30,8 @@ struct TlsClientOptions {
   std::string ca_file;    // authorities for server certificates; "": those of this machine
   std::string cert_file;  // "": no client certificate
   std::string key_file;
-  std::string server_name;  // the name or address that the server's certificate must have
-  bool verify = true;       // false: accepts any server
+  std::string server_name;     // the name or address that the server's certificate must have
+  bool verify = true;          // false: accepts any server
   bool is_fixed_name = false;  // `server_name` holds for each host (TlsContext::for_server())
 };
 

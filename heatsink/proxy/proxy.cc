@@ -223,9 +223,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
         "upstream.tls-verify is off: the server's identity is not checked; set it to true, and "
         "upstream.tls-ca to the CA of the server's certificate");
   // The addresses of a URL of Sentinels, or of a master and its replicas, are not the server's.
-  Result<std::vector<net::ResolvedAddress>> addresses =
-      topology::must_be_found(*upstream) ? std::vector<net::ResolvedAddress>()
-                                         : net::resolve_server(*upstream);
+  Result<std::vector<net::ResolvedAddress>> addresses = topology::must_be_found(*upstream)
+                                                            ? std::vector<net::ResolvedAddress>()
+                                                            : net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<DescriptorPlan> descriptors = plan_descriptors(options, raise_file_limit());
   if (!descriptors.ok()) return descriptors.error();

@@ -59,9 +59,9 @@ constexpr MetricRow kLeader{"heatsink_upstream_info", MetricKind::kGauge,
                             "1, with the server that is the upstream now. While none may be used, "
                             "it is the last one, and heatsink_upstream_up is 0.",
                             "server"};
-constexpr MetricRow kLeaderChanges{
-    "heatsink_upstream_changes_total", MetricKind::kCounter,
-    "How often another server has become the upstream: after a fail-over, or because its name moved."};
+constexpr MetricRow kLeaderChanges{"heatsink_upstream_changes_total", MetricKind::kCounter,
+                                   "How often another server has become the upstream: after a "
+                                   "fail-over, or because its name moved."};
 constexpr MetricRow kSentinels{"heatsink_sentinels", MetricKind::kGauge,
                                "Sentinels that watch the master, by state: known, or answering the "
                                "proxy. Without redis+sentinel:// both are 0.",

@@ -56,15 +56,15 @@ void SingleServer::server_moved() {
   const std::string reason = "another server is the master now";
   bool had_connections = false;
   for (Slot& slot : slots_) {
-    // What was wrong with the server before says nothing about this one.
-    slot.down.clear();
-    slot.backoff = Nanos(0);
     if (slot.connection && slot.connection->is_outdated()) {
       had_connections = true;
       slot.connection->fail(reason);
     }
+    // What was wrong with the server before says nothing about this one.
     slot.down.clear();
     slot.refused = false;
+    slot.backoff = Nanos(0);
+    loop_.cancel(std::exchange(slot.retry, 0));
   }
   while (!idle_.empty()) {
     had_connections = true;
@@ -82,7 +82,8 @@ void SingleServer::server_moved() {
 
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
   Slot& slot = slot_of(protocol);
-  if (slot.connection && slot.connection->is_outdated()) return {server_};  // server_moved() follows
+  if (slot.connection && slot.connection->is_outdated())
+    return {server_};  // server_moved() follows
   if (slot.connection && slot.connection->ready()) return {server_, slot.connection.get()};
   if (server_.may_move()) {
     if (waits_for_server()) return {server_};

@@ -46,8 +46,8 @@ class ServerConnection final : public net::FdHandler {
   // Closes a connection, or an attempt, that was begun before the server has moved, and connects to
   // the server that it is now. tick() and flush() do it, too.
   void follow();
-  void tick();                      // as often as the protocol needs it
-  void flush();                     // after each call that may have added output
+  void tick();   // as often as the protocol needs it
+  void flush();  // after each call that may have added output
   const std::string& problem() const { return problem_; }  // "" while connected and up
   // The server answers, but refuses what this protocol needs. Other commands may still work.
   bool is_refused() const {

@@ -48,9 +48,10 @@ Status Tracker::on_role(const Value& hello) {
   const Value* mode = hello.find("mode");
   // Not kUnsupported: no command of any client works here, so the server counts as unreachable.
   if (mode != nullptr && mode->text == "sentinel") {
-    return Error{ErrorCode::kUnavailable,
-                 "this is a Sentinel, not a data server: use redis+sentinel://HOST:PORT/NAME with the "
-                 "name of the master that it watches"};
+    return Error{
+        ErrorCode::kUnavailable,
+        "this is a Sentinel, not a data server: use redis+sentinel://HOST:PORT/NAME with the "
+        "name of the master that it watches"};
   }
   cluster_ = mode != nullptr && mode->text == "cluster";
   return Unit{};

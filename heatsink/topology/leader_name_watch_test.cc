@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heatsink/topology/leader_publisher.h"
+#include "heatsink/topology/make_leader_watch.h"
 
 namespace heatsink::topology {
 namespace {

@@ -26,8 +26,8 @@ struct LeaderPeerOptions {
 // way at a time, so a peer that does not answer costs no more memory.
 class LeaderPeer {
  public:
-  // The replies in the order of the questions, or why there are none. `asked_at`: the questions were
-  // sent then or later. The peer must not be destroyed in this call.
+  // The replies in the order of the questions, or why there are none. `asked_at`: the questions
+  // were sent then or later. The peer must not be destroyed in this call.
   using Answered = std::function<void(const Result<std::vector<resp::Value>>&, TimePoint asked_at)>;
   using Question = std::vector<std::string>;
   // A later reply ends the connection.

@@ -23,8 +23,8 @@ class LeaderPublisher {
 
   void publish(const LeaderVerdict& verdict, const LeaderResolver::Addresses& addresses) {
     const bool has_moved = verdict.leader && !leads_to_the_same(addresses);
-    const bool is_new = !said_ || said_->leader != verdict.leader ||
-                        said_->problem != verdict.problem || has_moved;
+    const bool is_new =
+        !said_ || said_->leader != verdict.leader || said_->problem != verdict.problem || has_moved;
     const TimePoint before = said_ ? said_->confirmed_at : TimePoint::min();
     said_ = verdict;
     if (has_moved) addresses_ = addresses;
@@ -35,9 +35,8 @@ class LeaderPublisher {
  private:
   bool leads_to_the_same(const LeaderResolver::Addresses& addresses) const {
     return !addresses_.empty() &&
-           std::any_of(addresses.begin(), addresses.end(), [this](const auto& each) {
-             return same_address(each, addresses_.front());
-           });
+           std::any_of(addresses.begin(), addresses.end(),
+                       [this](const auto& each) { return same_address(each, addresses_.front()); });
   }
 
   LeaderWatch::Listener& listener_;

@@ -33,8 +33,8 @@ bool LeaderResolver::is_numeric(const std::string& host) {
 void LeaderResolver::resolve(const net::HostPort& address, Done done) {
   if (is_numeric(address.host)) return done(net::resolve(address));
   if (shared_->running >= kLookUpsMax)
-    return done(Error{ErrorCode::kUnavailable, "cannot resolve \"" + address.host +
-                                                   "\": the name server does not answer"});
+    return done(Error{ErrorCode::kUnavailable,
+                      "cannot resolve \"" + address.host + "\": the name server does not answer"});
   const BlockedSignals blocked;
   try {
     std::thread([shared = shared_, address, done] {
@@ -49,8 +49,8 @@ void LeaderResolver::resolve(const net::HostPort& address, Done done) {
     }).detach();
     ++shared_->running;
   } catch (const std::system_error& refused) {
-    done(Error{ErrorCode::kUnavailable, "cannot resolve \"" + address.host +
-                                            "\": no thread: " + refused.code().message()});
+    done(Error{ErrorCode::kUnavailable,
+               "cannot resolve \"" + address.host + "\": no thread: " + refused.code().message()});
   }
 }
 

@@ -10,12 +10,11 @@
 
 #include "heatsink/base/result.h"
 #include "heatsink/net/net.h"
-#include "heatsink/net/resolve.h"
 
 namespace heatsink::topology {
 
-// The loop's thread. Each look-up of a name has a thread of its own for as long as it lasts, at most
-// kLookUpsMax at once; further ones fail. Numeric addresses need none.
+// The loop's thread. Each look-up of a name has a thread of its own for as long as it lasts, at
+// most kLookUpsMax at once; further ones fail. Numeric addresses need none.
 class LeaderResolver {
  public:
   using Addresses = std::vector<net::ResolvedAddress>;

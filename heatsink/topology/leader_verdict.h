@@ -14,7 +14,8 @@ namespace heatsink::topology {
 struct LeaderVerdict {
   // Nothing: no server may be read or written now, and `problem` says why.
   std::optional<net::HostPort> leader;
-  // A sentence for the operator, with what to do; "": all is well. It may be set with a leader, too.
+  // A sentence for the operator, with what to do; "": all is well. It may be set with a leader,
+  // too.
   std::string problem;
   // Copies from this leader may be served as far as this is recent: a majority of the Sentinels,
   // asked then or later, named it. max(): nobody votes in this topology. min(): not confirmed yet.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
 #include "heatsink/net/net.h"
 #include "heatsink/redis/redis.h"
@@ -46,15 +45,5 @@ class LeaderWatch {
 
 // The login to the servers may change while the proxy runs.
 using ServerCredentials = std::function<redis::Credentials()>;
-
-// Null: there is nothing to watch, because the server cannot move (a Unix socket, a numeric address,
-// a cluster). All references must outlive it.
-std::unique_ptr<LeaderWatch> watch_leader(net::EventLoop& loop, LeaderWatchOptions options,
-                                          ServerCredentials credentials,
-                                          LeaderWatch::Listener& listener);
-// Whether watch_leader() returns a watch, and with it whether the address at the start is not that of
-// a server.
-bool is_watched(const net::RedisUrl& url);
-bool must_be_found(const net::RedisUrl& url);
 
 }  // namespace heatsink::topology

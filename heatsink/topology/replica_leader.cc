@@ -29,7 +29,8 @@ std::string several(const std::vector<net::HostPort>& masters) {
 
 std::string described(const ServerRole& server) {
   std::string out = server.address.text();
-  if (!server.is_answering) return out + ": " + (server.is_tried ? server.problem : "no answer yet");
+  if (!server.is_answering)
+    return out + ": " + (server.is_tried ? server.problem : "no answer yet");
   if (server.role == Role::kReplica)
     out += server.master ? " is a replica of " + server.master->text() : " is a replica";
   return out;

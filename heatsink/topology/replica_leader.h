@@ -14,7 +14,8 @@ namespace heatsink::topology {
 
 // A state machine: roles and times in, a verdict out. One thread.
 //  * At the start exactly one server may say that it is the master.
-//  * Later the master is the one that became it last: it was a replica when it was last seen. Another
+//  * Later the master is the one that became it last: it was a replica when it was last seen.
+//  Another
 //    server that says so, such as a former master that was restarted, is not followed.
 //  * A master that becomes a replica is not used any more.
 class ReplicaLeader {

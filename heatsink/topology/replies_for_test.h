@@ -56,8 +56,8 @@ inline resp::Value master_role(std::int64_t offset, const std::vector<net::HostP
 }
 
 inline resp::Value replica_role(const net::HostPort& master, std::int64_t offset) {
-  return list({text("slave"), text(master.host), number(master.port), text("connected"),
-               number(offset)});
+  return list(
+      {text("slave"), text(master.host), number(master.port), text("connected"), number(offset)});
 }
 
 }  // namespace heatsink::topology

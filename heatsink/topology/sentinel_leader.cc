@@ -75,10 +75,9 @@ std::optional<SentinelAnswer> SentinelLeader::best(TimePoint now) const {
   for (const auto& [address, sentinel] : sentinels_) {
     if (!is_fresh(sentinel, now)) continue;
     const SentinelAnswer& answer = *sentinel.answer;
-    const bool is_better =
-        !best || answer.epoch > best->epoch ||
-        (answer.epoch == best->epoch &&
-         fresh_votes(answer.master, now) > fresh_votes(best->master, now));
+    const bool is_better = !best || answer.epoch > best->epoch ||
+                           (answer.epoch == best->epoch &&
+                            fresh_votes(answer.master, now) > fresh_votes(best->master, now));
     if (is_better) best = answer;
   }
   return best;
@@ -188,9 +187,8 @@ std::string SentinelLeader::why_unconfirmed(TimePoint now) const {
     naming += names ? 1U : 0U;
   }
   if (naming >= majority) return "";
-  return "only " + count_of(naming, "Sentinel") + " of " + std::to_string(all) +
-         " can name " + leader_->text() + " as a healthy master, and a majority is " +
-         std::to_string(majority) +
+  return "only " + count_of(naming, "Sentinel") + " of " + std::to_string(all) + " can name " +
+         leader_->text() + " as a healthy master, and a majority is " + std::to_string(majority) +
          ": no local copies, reads go to the server; look at the Sentinels and the network";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides from the answers of Sentinels, and from the roles of the servers, which one is the master.
+// Decides from the answers of Sentinels, and from the roles of the servers, which one is the
+// master.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +17,15 @@
 
 namespace heatsink::topology {
 
-// A state machine: answers and times in, a verdict out. One thread. The rules, and their reasons, are
-// in docs/decisions/0055-the-master-is-who-the-sentinels-name.md:
-//  * The highest epoch wins, by one Sentinel's word: a majority has agreed to it. A former master is
+// A state machine: answers and times in, a verdict out. One thread. The rules, and their reasons,
+// are in docs/decisions/0055-the-master-is-who-the-sentinels-name.md:
+//  * The highest epoch wins, by one Sentinel's word: a majority has agreed to it. A former master
+//  is
 //    named again only with a higher epoch than it had.
 //  * A replica that becomes a master ends the use of the present one at once, before any Sentinel
 //    names it.
-//  * The verdict is confirmed as far as a majority of all Sentinels named this master without doubt.
+//  * The verdict is confirmed as far as a majority of all Sentinels named this master without
+//  doubt.
 class SentinelLeader {
  public:
   static constexpr std::size_t kSentinelsMax = 64;
@@ -30,7 +33,8 @@ class SentinelLeader {
   static constexpr Nanos kAnswerLasts = std::chrono::seconds(2);
   // At the start all Sentinels have this long to answer; then those that did decide.
   static constexpr Nanos kFirstAnswers = std::chrono::seconds(1);
-  // Sentinels turn a replica that became a master by mistake into a replica again, after about 10 s.
+  // Sentinels turn a replica that became a master by mistake into a replica again, after about 10
+  // s.
   static constexpr Nanos kPromotionLasts = std::chrono::seconds(15);
 
   SentinelLeader(std::string master_name, TimePoint now)

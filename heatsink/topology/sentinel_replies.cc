@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/redis/refusal.h"
 #include "heatsink/topology/leader_address.h"
 
 namespace heatsink::topology {
@@ -90,6 +91,21 @@ std::string names_of_masters(const Value& reply) {
     out += (out.empty() ? "'" : ", '") + printable(field(reply.items[i], "name"), kNameBytes) + "'";
   }
   return out;
+}
+
+std::string why_no_answer(const Value& address, const Value& master, const Value& masters,
+                          const std::string& name) {
+  if (is_unknown_master(address, master)) {
+    const std::string names = names_of_masters(masters);
+    return "it does not watch '" + printable(name, kNameBytes) + "'" +
+           (names.empty() ? std::string(" nor any other master") : ", but " + names);
+  }
+  const Value& first = address.is_error() ? address : master;
+  if (!first.is_error()) return "it is no Sentinel: it does not answer like one";
+  if (first.text.starts_with("ERR unknown command"))
+    return "it is no Sentinel but a data server: use redis://, or redis+replicas:// with all "
+           "servers";
+  return redis::quoted_reply(first);
 }
 
 }  // namespace heatsink::topology

@@ -37,4 +37,9 @@ std::vector<SentinelMember> parse_members(const resp::Value& reply, std::size_t 
 // Of SENTINEL MASTERS: "'mymaster', 'other'"; at most five.
 std::string names_of_masters(const resp::Value& reply);
 
+// Why parse_sentinel_answer() returned nothing, for the operator. `masters`: the reply to SENTINEL
+// MASTERS, or a null.
+std::string why_no_answer(const resp::Value& address, const resp::Value& master,
+                          const resp::Value& masters, const std::string& name);
+
 }  // namespace heatsink::topology

@@ -14,8 +14,8 @@ resp::Value master(const char* ip, const char* port, const char* epoch, const ch
 }
 
 TEST(SentinelReplies, ShowTheMasterItsEpochAndTheOthers) {
-  const auto answer = parse_sentinel_answer(texts({"10.0.0.1", "6379"}),
-                                            master("10.0.0.1", "6379", "7", "master"));
+  const auto answer =
+      parse_sentinel_answer(texts({"10.0.0.1", "6379"}), master("10.0.0.1", "6379", "7", "master"));
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->master.text(), "10.0.0.1:6379");
   EXPECT_EQ(answer->epoch, 7U);
@@ -35,8 +35,8 @@ TEST(SentinelReplies, ANewAddressDuringAFailOverHasAHigherEpoch) {
 
 TEST(SentinelReplies, AnyDownFlagIsADoubt) {
   for (const char* flags : {"s_down,master", "master,o_down", "master,failover_in_progress"}) {
-    const auto answer = parse_sentinel_answer(texts({"10.0.0.1", "6379"}),
-                                              master("10.0.0.1", "6379", "1", flags));
+    const auto answer =
+        parse_sentinel_answer(texts({"10.0.0.1", "6379"}), master("10.0.0.1", "6379", "1", flags));
     ASSERT_TRUE(answer.has_value());
     EXPECT_TRUE(answer->doubts) << flags;
   }
@@ -54,6 +54,18 @@ TEST(SentinelReplies, ErrorsAndOtherRepliesAreNoAnswer) {
   EXPECT_FALSE(is_unknown_master(error_reply("NOAUTH"), error_reply("NOAUTH")));
 }
 
+TEST(SentinelReplies, WhyThereIsNoAnswerIsSaid) {
+  const resp::Value unknown = error_reply("ERR No such master with that name");
+  EXPECT_EQ(why_no_answer({}, unknown, list({texts({"name", "shop"})}), "mymaster"),
+            "it does not watch 'mymaster', but 'shop'");
+  EXPECT_EQ(why_no_answer({}, unknown, {}, "m"), "it does not watch 'm' nor any other master");
+  const resp::Value server =
+      error_reply("ERR unknown command 'SENTINEL', with args beginning with:");
+  EXPECT_NE(why_no_answer(server, server, server, "m").find("a data server"), std::string::npos);
+  const resp::Value noauth = error_reply("NOAUTH Authentication required.");
+  EXPECT_NE(why_no_answer(noauth, noauth, noauth, "m").find("NOAUTH"), std::string::npos);
+}
+
 TEST(SentinelReplies, MembersAreReadUpToALimit) {
   const resp::Value reply =
       list({texts({"ip", "10.0.0.1", "port", "26379", "runid", "abc"}), texts({"ip", "10.0.0.2"}),
@@ -67,8 +79,7 @@ TEST(SentinelReplies, MembersAreReadUpToALimit) {
 }
 
 TEST(SentinelReplies, TheNamesOfMastersArePrintable) {
-  EXPECT_EQ(names_of_masters(list({texts({"name", "a"}), texts({"name", "b\n"})})),
-            "'a', 'b\\n'");
+  EXPECT_EQ(names_of_masters(list({texts({"name", "a"}), texts({"name", "b\n"})})), "'a', 'b\\n'");
   EXPECT_EQ(names_of_masters(error_reply("ERR")), "");
 }
 

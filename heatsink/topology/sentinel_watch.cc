@@ -83,8 +83,8 @@ void SentinelWatch::ask(Sentinel& sentinel, TimePoint now) {
   if (sentinel.asked_at != TimePoint::min() && now - sentinel.asked_at < kInterval) return;
   sentinel.asked_at = now;
   const std::string& name = options_.url.master_name;
-  std::vector<LeaderPeer::Question> questions = {
-      {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name}, {"SENTINEL", "MASTER", name}};
+  std::vector<LeaderPeer::Question> questions = {{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name},
+                                                 {"SENTINEL", "MASTER", name}};
   const bool lists =
       sentinel.listed_at == TimePoint::min() || now - sentinel.listed_at >= kListInterval;
   if (lists) {
@@ -95,10 +95,9 @@ void SentinelWatch::ask(Sentinel& sentinel, TimePoint now) {
     questions.push_back({"SENTINEL", "MASTERS"});
   }
   const std::string key = sentinel.peer->address().text();
-  sentinel.peer->ask(questions, [this, key, lists](const Result<std::vector<resp::Value>>& replies,
-                                                   TimePoint asked_at) {
-    take(key, replies, lists, asked_at);
-  });
+  sentinel.peer->ask(
+      questions, [this, key, lists](const Result<std::vector<resp::Value>>& replies,
+                                    TimePoint asked_at) { take(key, replies, lists, asked_at); });
 }
 
 void SentinelWatch::take(const std::string& key, const Result<std::vector<resp::Value>>& replies,
@@ -117,23 +116,11 @@ void SentinelWatch::take(const std::string& key, const Result<std::vector<resp::
   } else {
     // With the lists comes the one of the names that it knows.
     if (has_lists || !is_unknown_master((*replies)[0], (*replies)[1]))
-      leader_.failed(key, refusal(*replies));
+      leader_.failed(
+          key, why_no_answer((*replies)[0], (*replies)[1],
+                             has_lists ? (*replies)[5] : resp::Value(), options_.url.master_name));
   }
   decide();
-}
-
-std::string SentinelWatch::refusal(const std::vector<resp::Value>& replies) const {
-  if (is_unknown_master(replies[0], replies[1])) {
-    const std::string names = replies.size() > 5 ? names_of_masters(replies[5]) : "";
-    return "it does not watch '" + options_.url.master_name + "'" +
-           (names.empty() ? std::string(" nor any other master") : ", but " + names);
-  }
-  const resp::Value& first = replies[0].is_error() ? replies[0] : replies[1];
-  if (!first.is_error()) return "it is no Sentinel: it does not answer like one";
-  if (first.text.starts_with("ERR unknown command"))
-    return "it is no Sentinel but a data server: use redis://, or redis+replicas:// with all "
-           "servers";
-  return redis::quoted_reply(first);
 }
 
 void SentinelWatch::take_lists(Sentinel& sentinel, const std::vector<resp::Value>& replies) {
@@ -142,8 +129,7 @@ void SentinelWatch::take_lists(Sentinel& sentinel, const std::vector<resp::Value
   if (!replies[3].is_error())
     sentinel.others = addresses_in(replies[3], SentinelLeader::kSentinelsMax);
   if (replies[4].is_text())
-    sentinel.is_double =
-        !leader_.identify(sentinel.peer->address().text(), replies[4].text);
+    sentinel.is_double = !leader_.identify(sentinel.peer->address().text(), replies[4].text);
   if (sentinel.is_double) leader_.remove(sentinel.peer->address().text());
 }
 
@@ -158,8 +144,8 @@ void SentinelWatch::follow_lists() {
   poll_.keep(servers);
   const std::size_t gone = std::erase_if(sentinels_, [&](const auto& each) {
     const net::HostPort& address = each->peer->address();
-    const bool stays = each->is_configured ||
-                       std::find(others.begin(), others.end(), address) != others.end();
+    const bool stays =
+        each->is_configured || std::find(others.begin(), others.end(), address) != others.end();
     if (!stays) leader_.remove(address.text());
     return !stays;
   });

@@ -45,7 +45,6 @@ class SentinelWatch final : public LeaderWatch {
   void take(const std::string& key, const Result<std::vector<resp::Value>>& replies, bool has_lists,
             TimePoint asked_at);
   void take_lists(Sentinel& sentinel, const std::vector<resp::Value>& replies);
-  std::string refusal(const std::vector<resp::Value>& replies) const;
   void follow_lists();
   void decide();
   Sentinel* find(const std::string& key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/topology/leader_watch.h"
+#include "heatsink/topology/make_leader_watch.h"
 
 #include <utility>
 

@@ -69,6 +69,11 @@ void check_upstream(ConfigFaults& faults, const policy::ProxyOptions& options) {
   require(faults,
           !upstream.ok() || upstream->password.empty() || options.upstream_password_file.empty(),
           "upstream.password-file is set, and upstream.url has a password too: keep one of them");
+  require(faults,
+          !upstream.ok() || upstream->topology == net::Topology::kSentinel ||
+              (options.sentinel_user.empty() && options.sentinel_password_file.empty()),
+          "upstream.sentinel-* is set, but upstream.url names no Sentinels: use "
+          "redis+sentinel://host:26379/NAME, or remove upstream.sentinel-*");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
           "upstream.url has the password '***', the mark with which 'heatsink config print' hides "
           "it: write the password, or set upstream.password-file");

@@ -8,17 +8,22 @@
 namespace heatsink::app {
 namespace {
 
-doctor::Facts look(const policy::ProxyOptions& options, const net::RedisUrl& upstream,
+doctor::Facts look(const policy::ProxyOptions& options, const Result<net::RedisUrl>& upstream,
                    doctor::When when, const std::atomic<bool>& stop) {
   doctor::Facts facts;
   facts.options = options;
-  facts.upstream = upstream;
+  facts.configured = facts.upstream = *net::parse_upstream_url(options.upstream);
+  if (upstream.ok()) facts.upstream = *upstream;
   doctor::ProbeOptions how;
   how.is_thorough = when == doctor::When::kStart;
   how.stop = &stop;
   if (how.is_thorough) facts.machine = doctor::look_at_machine(options);
   facts.machine.now = std::chrono::system_clock::now();
-  facts.server = doctor::look_at_server(options, upstream, how);
+  if (upstream.ok()) {
+    facts.server = doctor::look_at_server(options, *upstream, how);
+  } else {
+    facts.server = doctor::without_master(facts.upstream, upstream.error().message);
+  }
   return facts;
 }
 
@@ -28,9 +33,8 @@ std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& opti
                                                 const proxy::Proxy& proxy) {
   if (!options.doctor_enabled) return nullptr;
   doctor::Watch::Sources sources;
-  sources.look = [options, upstream = *net::parse_upstream_url(options.upstream)](
-                     doctor::When when, const std::atomic<bool>& stop) {
-    return look(options, upstream, when, stop);
+  sources.look = [options, &proxy](doctor::When when, const std::atomic<bool>& stop) {
+    return look(options, proxy.upstream(), when, stop);
   };
   sources.contacts = [&proxy] { return proxy.contact_changes(); };
   return std::make_unique<doctor::Watch>(std::move(sources));

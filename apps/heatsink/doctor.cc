@@ -22,6 +22,7 @@
 #include "heatsink/base/secret_file.h"
 #include "heatsink/doctor/doctor.h"
 #include "heatsink/net/net.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::app {
 namespace {
@@ -30,6 +31,7 @@ constexpr Nanos kProxyAnswers = std::chrono::seconds(5);
 // A proxy that has just been started is still looking.
 constexpr Nanos kFirstLook = std::chrono::seconds(10);
 constexpr Millis kAskAgain(100);
+constexpr Nanos kFindMaster = std::chrono::seconds(8);
 constexpr std::size_t kAnswerBytesMax = 4U << 20U;
 constexpr std::size_t kColumnsMin = 60, kColumnsMax = 120, kColumns = 100;
 
@@ -95,11 +97,22 @@ std::string scratch_key() {
 doctor::Diagnosis diagnose(const policy::ProxyOptions& options, bool writes) {
   doctor::Facts facts;
   facts.options = options;
-  facts.upstream = *net::parse_upstream_url(options.upstream);
+  facts.configured = facts.upstream = *net::parse_upstream_url(options.upstream);
   doctor::ProbeOptions how;
   if (writes) how.scratch_key = scratch_key();
   facts.machine = doctor::look_at_machine(options);
-  facts.server = doctor::look_at_server(options, facts.upstream, how);
+  std::string no_master;
+  if (topology::must_be_found(facts.configured)) {
+    doctor::FoundMaster found = doctor::find_master(options, facts.configured, kFindMaster);
+    facts.search = std::move(found.search);
+    if (found.master.ok()) {
+      facts.upstream = *std::move(found.master);
+    } else {
+      no_master = found.master.error().message;
+    }
+  }
+  facts.server = no_master.empty() ? doctor::look_at_server(options, facts.upstream, how)
+                                   : doctor::without_master(facts.configured, no_master);
   doctor::Examination done = doctor::examine(facts);
   doctor::Diagnosis out;
   out.findings = std::move(done.findings);

@@ -26,6 +26,12 @@ std::string with_password(const std::string& url, std::string_view password) {
 }
 
 Status take_password(policy::ProxyOptions& options) {
+  if (!options.sentinel_password_file.empty()) {
+    Result<std::string> read = read_password_file(options.sentinel_password_file);
+    if (!read.ok())
+      return Error{read.error().code, "upstream.sentinel-password-file: " + read.error().message};
+    options.sentinel_password = std::move(read).value();
+  }
   std::string password;
   if (!options.upstream_password_file.empty()) {
     Result<std::string> read = read_password_file(options.upstream_password_file);

@@ -21,8 +21,8 @@ inline constexpr std::array kPasswordVariables = {kUpstreamVariable, kCliVariabl
 std::string with_password(const std::string& url, std::string_view password);
 
 // Puts the password of upstream.password-file into upstream.url; without that option, the one of
-// the environment if the URL has none. REQUIRES options without contradictions(). Errors name the
-// option and the file.
+// the environment if the URL has none. Reads upstream.sentinel-password-file, too. REQUIRES options
+// without contradictions(). Errors name the option and the file.
 Status take_password(policy::ProxyOptions& options);
 
 }  // namespace heatsink::app

@@ -16,6 +16,7 @@
 #include "apps/heatsink/live_configuration.h"
 #include "apps/heatsink/live_target.h"
 #include "apps/heatsink/metrics.h"
+#include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/process/service_manager.h"
 #include "apps/heatsink/process/watchdog.h"
@@ -30,6 +31,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
 #include "heatsink/report/report.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::app {
 namespace {
@@ -59,6 +61,14 @@ sigset_t block_signals() {
   return ending;
 }
 
+// With the URL of the server now.
+policy::ProxyOptions options_now(const proxy::Proxy& proxy) {
+  policy::ProxyOptions options = proxy.options();
+  if (const Result<net::RedisUrl> now = proxy.upstream(); now.ok())
+    options.upstream = with_password(now->display(), now->password);
+  return options;
+}
+
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
                                                        proxy::Proxy& proxy, LiveConfiguration& live,
                                                        const doctor::Watch* watch, int listener) {
@@ -78,7 +88,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   };
   add_health(sources, proxy, watch);
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
-  sources.statistic = statistic_source([&proxy] { return proxy.options(); });
+  sources.statistic = statistic_source([&proxy] { return options_now(proxy); });
   add_config_pages(sources, live);
   return httpd::HttpServer::start({.listen = *listen, .listener = listener, .token = *token},
                                   admin::pages_of(std::move(sources)));
@@ -100,6 +110,22 @@ int fail(const Error& error) {
   return kFailed;
 }
 
+// The configured URL, and the server behind it if that one had to be found.
+std::string shown_upstream(const policy::ProxyOptions& options, const proxy::Proxy& proxy) {
+  const net::RedisUrl url = *net::parse_upstream_url(options.upstream);
+  const Result<net::RedisUrl> found = proxy.upstream();
+  if (!topology::must_be_found(url) || !found.ok()) return url.display();
+  return url.display() + " (master " + found->where() + ")";
+}
+
+// Clients of the process before this one keep connections to the master.
+void wait_for_master(const policy::ProxyOptions& options, const proxy::Proxy& proxy) {
+  if (!topology::must_be_found(*net::parse_upstream_url(options.upstream))) return;
+  const TimePoint limit = BootClock::now() + kFirstContact;
+  while (!proxy.upstream().ok() && BootClock::now() < limit)
+    std::this_thread::sleep_for(Millis(10));
+}
+
 // Returns the line that it prints.
 std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
                       const httpd::HttpServer* admin) {
@@ -108,11 +134,10 @@ std::string say_ready(const policy::ProxyOptions& options, const proxy::Proxy& p
   const Status ready = proxy.ready();
   net::Endpoint listening = *net::parse_endpoint(options.listen);
   listening.tcp.port = proxy.port();
-  std::string line = "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
-                     net::parse_upstream_url(options.upstream)->display() +
-                     (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
-                     (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) +
-                     "\n";
+  std::string line =
+      "heatsink proxy is ready: clients " + listening.text() + ", upstream " +
+      shown_upstream(options, proxy) + (ready.ok() ? "" : " (not reachable yet)") + ", admin " +
+      (admin != nullptr ? "http://" + admin->address().text() : std::string("off")) + "\n";
   if (!write_within(STDOUT_FILENO, line, kReader))
     log(LogLevel::kWarning, "the standard output is not being read, so the line is here: " + line);
   return line;
@@ -210,6 +235,7 @@ int run_proxy(int argc, char** argv) {
   if (!started.ok()) return fail(started.error());
   admin = std::move(started).value();
   if (begun.taking != nullptr) {
+    wait_for_master(options, **proxy);
     if (const Status taken = begun.taking->begin(**proxy); !taken.ok()) return fail(taken.error());
   }
   const std::string status = say_ready(options, **proxy, admin.get());

@@ -52,6 +52,20 @@ class KeyRule : public testing::Test {
   TimePoint session_fence_{};
 };
 
+TEST_F(KeyRule, ServesOnlyWhileTheMasterIsConfirmed) {
+  proof_.confirm(at(Millis(10'400)) - kMaxStaleness);
+  EXPECT_EQ(ruling_at(at(Millis(10'400))), Ruling::kServe);
+  EXPECT_EQ(ruling_at(at(Millis(10'400)) + Nanos(1)), Ruling::kUnproven);
+  proof_.prove(at(Millis(10'450)));  // the heartbeat goes on
+  EXPECT_EQ(ruling(), Ruling::kUnproven);
+  proof_.confirm(at(Millis(10'450)));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+  proof_.confirm(TimePoint::min());
+  EXPECT_EQ(ruling(), Ruling::kUnproven);
+  proof_.confirm(TimePoint::max());
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
 TEST_F(KeyRule, ServesTheCopy) {
   const ServeDecision decision = judge_at(at(Millis(10'500)));
   ASSERT_EQ(decision.ruling, Ruling::kServe);
@@ -191,7 +205,7 @@ TEST_F(TtlRule, NotAfterAnInvalidationThatCame) {
 // loads and calls `next_load` before each.
 class Interleaving {
  public:
-  static constexpr std::size_t kLoads = 5;  // of one decision
+  static constexpr std::size_t kLoads = 6;  // of one decision
   using Step = std::function<void()>;
 
   // steps[i] happens just before load number due[i]; due rises.
@@ -231,6 +245,7 @@ struct World {
   const Copy* entry_copy = &copy;
   Generation generation{1};
   TimePoint proven{at(Millis(8'000))};
+  TimePoint confirmed{TimePoint::max()};
   TimePoint fence{};
   bool writing = false;
   ConsistencyPolicy consistency{Level::kKey, kMaxStaleness};
@@ -243,6 +258,7 @@ struct World {
     NameHash name() const { return {}; }
     ConsistencyPolicy consistency() const { return world->consistency; }
     TimePoint proven_at() const { return world->load(world->proven); }
+    TimePoint confirmed_at() const { return world->load(world->confirmed); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
     TimePoint fence(NameHash) const { return world->load(world->fence); }
@@ -284,13 +300,24 @@ TEST(KeyRuleInterleaved, AFreshProofServes) {
   EXPECT_EQ(world.ruling(), Ruling::kServe);  // so that the tests below can fail
 }
 
+// Another server becomes the master, and is then confirmed and proven.
+TEST(KeyRuleInterleaved, AConfirmationOfAnotherMasterDoesNotCount) {
+  EXPECT_EQ(never_served([](World& world) {
+              world.confirmed = TimePoint::min();
+              return std::vector<Interleaving::Step>{[&] { world.generation = Generation{2}; },
+                                                     [&] { world.confirmed = World::kNow; },
+                                                     [&] { world.proven = World::kNow; }};
+            }),
+            84);
+}
+
 // docs/decisions/0002, history 1.
 TEST(KeyRuleInterleaved, AProofAfterTheInvalidationDoesNotCount) {
   EXPECT_EQ(never_served([](World& world) {
               return std::vector<Interleaving::Step>{[&] { world.entry_copy = nullptr; },
                                                      [&] { world.proven = World::kNow; }};
             }),
-            21);
+            28);
 }
 
 // docs/decisions/0002, history 2: the copy may still be there when the next generation is proven.
@@ -300,7 +327,7 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCount) {
                                                      [&] { world.proven = World::kNow; },
                                                      [&] { world.entry_copy = nullptr; }};
             }),
-            56);
+            84);
 }
 
 // ---- level session: the client's last reply came at 9 s, from a server that had executed a write
@@ -326,7 +353,7 @@ TEST(KeyRuleInterleaved, AProofBehindTheInvalidationDoesNotCountForASession) {
               return std::vector<Interleaving::Step>{[&] { world.entry_copy = nullptr; },
                                                      [&] { world.proven = World::kNow; }};
             }),
-            21);
+            28);
 }
 
 TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCountForASession) {
@@ -336,7 +363,7 @@ TEST(KeyRuleInterleaved, AProofOfTheNextGenerationDoesNotCountForASession) {
                                                      [&] { world.proven = World::kNow; },
                                                      [&] { world.entry_copy = nullptr; }};
             }),
-            56);
+            84);
 }
 
 // A fill sent before the reply is no proof; a fill sent after it makes a new copy.
@@ -347,7 +374,7 @@ TEST(KeyRuleInterleaved, AnOlderFillDoesNotCountForASession) {
                   [&] { world.copy.fill_sent_at = at(Millis(9'000)); },
                   [&] { world.proven = at(Millis(9'000)); }};
             }),
-            21);
+            28);
 }
 
 // A client writes b and then a. The tracker drops b's copy and fills a again. A session reads a and
@@ -387,7 +414,7 @@ TEST(KeyRuleInterleaved, AWriteThatEndsMeanwhileIsSeenOneWayOrTheOther) {
               return std::vector<Interleaving::Step>{[&] { world.fence = World::kNow; },
                                                      [&] { world.writing = false; }};
             }),
-            21);
+            28);
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ class alignas(64) ProofState {
     return TimePoint(Nanos(proven_at_.load(std::memory_order_acquire)));
   }
 
+  // Others have confirmed that the server is the master: a majority of them was asked then or
+  // later. max(): in this topology nobody is asked.
+  TimePoint confirmed_at() const noexcept {
+    return TimePoint(Nanos(confirmed_at_.load(std::memory_order_acquire)));
+  }
+
   // True while the tracker is connected and proven, so that a fill makes sense.
   bool up() const noexcept { return up_.load(std::memory_order_acquire); }
 
@@ -36,12 +42,17 @@ class alignas(64) ProofState {
   void prove(TimePoint heartbeat_sent_at) noexcept {
     proven_at_.store(heartbeat_sent_at.time_since_epoch().count(), std::memory_order_release);
   }
+  // Call it after the begin_generation() that another master needs.
+  void confirm(TimePoint asked_at) noexcept {
+    confirmed_at_.store(asked_at.time_since_epoch().count(), std::memory_order_release);
+  }
   void set_up(bool up) noexcept { up_.store(up, std::memory_order_release); }
 
  private:
   static inline std::atomic<std::uint64_t> last_number_{0};  // of all objects
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<std::int64_t> proven_at_{0};
+  std::atomic<std::int64_t> confirmed_at_{TimePoint::max().time_since_epoch().count()};
   std::atomic<bool> up_{false};
 };
 

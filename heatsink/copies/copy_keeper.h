@@ -40,7 +40,10 @@
 
 namespace heatsink::copies {
 
-class CopyKeeper final : public CopySource, private Filler::Listener, private Auditor::Listener {
+class CopyKeeper final : public CopySource,
+                         private Filler::Listener,
+                         private Auditor::Listener,
+                         private topology::LeaderWatch::Listener {
  public:
   explicit CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~CopyKeeper();
@@ -68,6 +71,8 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   // and copies must come from the server that receives the writes. So older connections of the
   // keeper are replaced, too.
   void connection_renewed(TimePoint lost_at);
+  // The server has refused a write because it is a replica.
+  void writes_refused();
   // Summaries of the measures that the rules need.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
   void play(WorkerSample sample);
@@ -129,6 +134,15 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
 
   void watch_suspects();
   void check_access_if_unreported();
+
+  // copy_keeper_leader.cc
+  void begin_watch();
+  void leader_changed(const topology::LeaderVerdict& verdict,
+                      const topology::LeaderResolver::Addresses& addresses, bool renews) override;
+  void leader_confirmed(TimePoint at) override;
+  void leave_server();
+  void follow_server();
+  void log_leader(const topology::LeaderVerdict& verdict, const std::string& before) const;
 
   // copy_keeper_policy.cc
   void adopt_detection(const PolicySnapshot& before);
@@ -202,6 +216,10 @@ class CopyKeeper final : public CopySource, private Filler::Listener, private Au
   Auditor auditor_;
   redis::Tracker reader_;  // the auditor's
   redis::ServerConnection reader_connection_;
+  std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server cannot move
+  std::string leader_problem_;
+  bool proven_since_move_ = false;
+  bool has_led_ = false;  // a server was in use
   net::TimerId suspects_timer_ = 0;
   bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;

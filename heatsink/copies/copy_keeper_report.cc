@@ -57,13 +57,19 @@ report::Report CopyKeeper::make_report() {
   report.at = loop_.clock();
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
-  report.upstream = shared_.upstream.where();
   const bool in_cluster = cluster_.has_begun();
+  report.upstream =
+      in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
+  const std::string withheld = shared_.upstream_address.withheld();
   report.upstream_up =
       in_cluster ? nodes_.is_any_reachable()
-                 : tracker_connection_.problem().empty() || tracker_connection_.is_refused();
-  if (!report.upstream_up)
-    report.upstream_problem = in_cluster ? nodes_.problem() : tracker_connection_.problem();
+                 : withheld.empty() && (tracker_connection_.problem().empty() ||
+                                        tracker_connection_.is_refused());
+  if (!report.upstream_up) {
+    report.upstream_problem = in_cluster         ? nodes_.problem()
+                              : withheld.empty() ? tracker_connection_.problem()
+                                                 : withheld;
+  }
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);
@@ -193,6 +199,11 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
   if (cluster_.has_begun()) return nodes_.problem().empty() ? filler_.state() : nodes_.problem();
+  if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
+  if (tracker_connection_.problem().empty() && !leader_problem_.empty() &&
+      filler_.state() == "up" &&
+      shared_.proof.confirmed_at() < loop_.clock() - shared_.options().max_staleness)
+    return leader_problem_;
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

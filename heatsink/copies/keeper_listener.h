@@ -19,6 +19,8 @@ class KeeperListener {
   // What the session waited for has been processed: its request under this ticket, or (0) its held
   // replies.
   virtual void release(std::uint64_t session, std::uint64_t ticket) = 0;
+  // NodeState::upstream_address has moved, or is withheld: its connections have to be closed.
+  virtual void server_moved() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
 
  protected:

@@ -55,9 +55,11 @@ struct NodeState {
         current_(policy_.get()),
         table(table_limits(options_in), epochs) {
     provide_admission();
+    if (topology::must_be_found(upstream))
+      upstream_address.withhold("which server is the master is not known yet");
   }
 
-  const net::RedisUrl upstream;
+  const net::RedisUrl upstream;  // as configured; upstream_address is the server now
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
 
@@ -159,11 +161,19 @@ struct NodeState {
   // How often the tracker has come up or been lost.
   std::atomic<std::uint64_t> contact_changes{0};
 
-  // The server that the copies come from. The keeper resolves its address again after it loses its
-  // connection.
-  redis::UpstreamAddress upstream_address{upstream};
+  // The server that the copies come from. If it may move, the keeper follows it
+  // (copy_keeper_leader.cc); otherwise the keeper resolves its name again after a loss.
+  redis::UpstreamAddress upstream_address{
+      upstream, topology::is_watched(upstream) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                               : redis::UpstreamAddress::Resolved::kHere};
+
   // The nodes, if the upstream is a cluster. The keeper keeps it current.
   topology::ClusterDirectory cluster{upstream};
+
+  // For metrics: how often another server has become the upstream, and the Sentinels now.
+  std::atomic<std::uint64_t> leader_changes{0};
+  std::atomic<std::uint64_t> sentinels_known{0};
+  std::atomic<std::uint64_t> sentinels_answering{0};
 
  private:
   void provide_admission() {

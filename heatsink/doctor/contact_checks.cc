@@ -50,6 +50,9 @@ void check_reachable(const Facts& facts, Findings& out) {
         {Level::kError, std::move(what), kNothingWorks, std::move(mend), std::move(paste)});
   };
   switch (server.contact) {
+    case Contact::kNoMaster:
+      return error("no master is known: " + one_line(server.problem),
+                   "see docs/guides/sentinel.md for what each reason means");
     case Contact::kNotResolved:
       return error(where + " has no address: " + server.problem,
                    "correct the name in upstream.url, or the resolver of this machine",
@@ -82,6 +85,35 @@ void check_reachable(const Facts& facts, Findings& out) {
   out.push_back({Level::kError, where + " stopped answering: " + server.problem,
                  "commands in flight fail; the checks behind it could not be made",
                  "look into the server's log, and at what stands between; then run it again"});
+}
+
+void check_master(const Facts& facts, Findings& out) {
+  if (!facts.search) return;
+  const MasterSearch& search = *facts.search;
+  const bool has_sentinels = facts.configured.topology == net::Topology::kSentinel;
+  for (const std::string& failure : search.failures) {
+    out.push_back({Level::kWarning, one_line(failure),
+                   has_sentinels ? "it does not count when the Sentinels name the master"
+                                 : "the proxy does not see it become the master",
+                   "mend it, or take its address out of upstream.url"});
+  }
+  if (!facts.server.is_answering()) return;
+  const std::string master = printable(facts.upstream.where());
+  const std::string counted = fmt::format("{} of {} {}", search.answering, search.known,
+                                          has_sentinels ? "Sentinels answer" : "servers answer");
+  if (has_sentinels && search.answering * 2 <= search.known) {
+    out.push_back({Level::kError, counted + ": no majority can name " + master + " as the master",
+                   "no local copies; reads and writes pass", "bring the other Sentinels back"});
+    return;
+  }
+  if (has_sentinels && search.known < 3) {
+    out.push_back({Level::kWarning, counted + ", and they name " + master,
+                   "fewer than three Sentinels cannot fail over safely, and without a majority of "
+                   "them there are no local copies",
+                   "run three Sentinels or more, on different machines"});
+    return;
+  }
+  out.push_back({Level::kOk, counted + ": the master is " + master});
 }
 
 void check_tls(const Facts& facts, Findings& out) {
@@ -181,10 +213,14 @@ void check_login(const Facts& facts, Findings& out) {
 }  // namespace
 
 std::span<const Check> contact_checks() {
-  static constexpr std::array<Check, 4> kRows = {{
+  static constexpr std::array<Check, 5> kRows = {{
       {"server-reachable",
        "Whether the server's name has an address, and the server answers there.", Needs::kNothing,
        When::kConnect, check_reachable, true},
+      {"upstream-master",
+       "With redis+sentinel:// or redis+replicas://: whether a majority of the Sentinels, or all "
+       "servers, can be asked which server is the master.",
+       Needs::kNothing, When::kConnect, check_master},
       {"server-tls",
        "With rediss://: the handshake, whether the server's certificate is verified, and until "
        "when "

@@ -5,6 +5,7 @@
 
 #include "heatsink/doctor/checks.h"         // IWYU pragma: export
 #include "heatsink/doctor/facts.h"          // IWYU pragma: export
+#include "heatsink/doctor/find_master.h"    // IWYU pragma: export
 #include "heatsink/doctor/finding.h"        // IWYU pragma: export
 #include "heatsink/doctor/findings_json.h"  // IWYU pragma: export
 #include "heatsink/doctor/machine.h"        // IWYU pragma: export

@@ -22,6 +22,7 @@ namespace heatsink::doctor {
 
 // How far the talk with the server came.
 enum class Contact : std::uint8_t {
+  kNoMaster,      // the server had to be found, and was not
   kNotResolved,   // the name has no address
   kNotConnected,  // refused, unreachable, or too slow
   kTlsFailed,     // the handshake, or a certificate file
@@ -112,9 +113,18 @@ struct MachineFacts {
   WallTime now;
 };
 
+// What Sentinels, or a master and its replicas, said about which server is the master.
+struct MasterSearch {
+  std::uint64_t known = 0;                 // Sentinels, or servers
+  std::uint64_t answering = 0;             // of these
+  std::vector<std::string> failures = {};  // "host:port: why it is of no use"
+};
+
 struct Facts {
   policy::ProxyOptions options;
-  net::RedisUrl upstream;
+  net::RedisUrl upstream;                   // the server that was asked
+  net::RedisUrl configured = {};            // upstream.url
+  std::optional<MasterSearch> search = {};  // if `upstream` was found by asking
   ServerFacts server;
   MachineFacts machine;
 };

@@ -106,6 +106,7 @@ std::vector<FileFacts> look_at_files(const policy::ProxyOptions& options) {
        {row("proxy.tls-cert", options.tls_cert, false, true),
         row("proxy.tls-key", options.tls_key, true), row("proxy.tls-ca", options.tls_ca, false),
         row("upstream.password-file", options.upstream_password_file, true),
+        row("upstream.sentinel-password-file", options.sentinel_password_file, true),
         row("upstream.tls-ca", options.upstream_tls_ca, false),
         row("upstream.tls-cert", options.upstream_tls_cert, false, true),
         row("upstream.tls-key", options.upstream_tls_key, true),

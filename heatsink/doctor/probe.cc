@@ -350,6 +350,14 @@ void Probe::test_push() {
 
 }  // namespace
 
+ServerFacts without_master(const net::RedisUrl& configured, const std::string& why) {
+  ServerFacts facts;
+  facts.where = configured.where();
+  facts.contact = Contact::kNoMaster;
+  facts.problem = why;
+  return facts;
+}
+
 ServerFacts look_at_server(const policy::ProxyOptions& options, const net::RedisUrl& upstream,
                            const ProbeOptions& how) {
   return Probe(options, upstream, how).run();

@@ -27,4 +27,7 @@ struct ProbeOptions {
 ServerFacts look_at_server(const policy::ProxyOptions& options, const net::RedisUrl& upstream,
                            const ProbeOptions& how);
 
+// The facts of a server that had to be found and was not, for this reason.
+ServerFacts without_master(const net::RedisUrl& configured, const std::string& why);
+
 }  // namespace heatsink::doctor

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <string_view>
 
 #include "heatsink/base/printable.h"
 #include "heatsink/redis/redis.h"
@@ -32,11 +33,13 @@ bool is_replica(const ServerFacts& server) {
          names_it(server.info("role"));
 }
 
-// --upstream for this server; `host` and `port` as a server sent them.
-std::string upstream_flag(std::string_view host, std::string_view port) {
+// --upstream for a master, `host` and `port` as a server sent them, and its replica `where`.
+std::string replicas_flag(std::string_view host, std::string_view port, std::string_view where) {
   const bool is_v6 = host.find(':') != std::string_view::npos;
-  return fmt::format("--upstream redis://{}{}{}:{}", is_v6 ? "[" : "", shown(host),
-                     is_v6 ? "]" : "", shown(port));
+  const std::string master =
+      fmt::format("{}{}{}:{}", is_v6 ? "[" : "", shown(host), is_v6 ? "]" : "", shown(port));
+  if (where.starts_with("unix:")) return "--upstream redis://" + master;
+  return "--upstream redis+replicas://" + master + "," + printable(where);
 }
 
 std::string text_or_empty(const resp::Value& map, std::string_view key) {
@@ -45,17 +48,19 @@ std::string text_or_empty(const resp::Value& map, std::string_view key) {
 }
 
 Finding sentinel_finding(const ServerFacts& server) {
-  Finding out{Level::kError, printable(server.where) + " is a Sentinel: it holds no keys",
+  Finding out{Level::kError,
+              printable(server.where) + " is a Sentinel, not a data server: it holds no keys",
               "every command of every client fails",
-              "use the address of its master; a DNS name that follows the master also survives a "
-              "fail-over"};
+              "use redis+sentinel://" + printable(server.where) +
+                  "/NAME, with the name of the master: the proxy then follows the master"};
   const resp::Value* const masters = server.reply("SENTINEL MASTERS");
   if (masters == nullptr || masters->items.empty()) return out;
   const resp::Value& first = masters->items.front();
   out.mend += fmt::format(
       " (it watches {}: '{}'{})", masters->items.size() == 1 ? "one master" : "masters",
       shown(text_or_empty(first, "name")), masters->items.size() == 1 ? "" : " and others");
-  out.paste = upstream_flag(text_or_empty(first, "ip"), text_or_empty(first, "port"));
+  out.paste = "--upstream redis+sentinel://" + printable(server.where) + "/" +
+              shown(text_or_empty(first, "name"));
   return out;
 }
 
@@ -129,10 +134,11 @@ Finding replica_finding(const ServerFacts& server) {
   if (host.empty()) host = server.info("master_host"), port = server.info("master_port");
   Finding out{Level::kWarning, printable(server.where) + " is a replica",
               "no local copies, because a replica may be any time behind; clients cannot write",
-              "use the master"};
+              "use redis+replicas:// with the addresses of both, which follows the master, or "
+              "redis+sentinel:// if Sentinels watch it"};
   if (!host.empty()) {
     out.what += fmt::format(" of {}:{}", shown(host), shown(port));
-    out.paste = upstream_flag(host, port);
+    out.paste = replicas_flag(host, port, server.where);
   }
   if (server.info("master_link_status") == "down")
     out.what += "; its connection to the master is down";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/doctor/facts_for_test.h"
+#include "heatsink/doctor/probe.h"
 
 namespace heatsink::doctor {
 namespace {
@@ -86,10 +87,45 @@ TEST(ServerChecks, ASentinelIsNamedWithItsMaster) {
       list_value({map_value({{"name", "shop\n"}, {"ip", "10.0.0.7"}, {"port", "6380"}})});
   const Finding finding = only(facts, "server-kind");
   EXPECT_EQ(finding.level, Level::kError);
-  EXPECT_THAT(finding.what, HasSubstr("is a Sentinel: it holds no keys"));
+  EXPECT_THAT(finding.what, HasSubstr("is a Sentinel, not a data server"));
   EXPECT_THAT(finding.mend, HasSubstr("one master: 'shop\\n'"));
-  EXPECT_EQ(finding.paste, "--upstream redis://10.0.0.7:6380");
+  EXPECT_EQ(finding.paste, "--upstream redis+sentinel://127.0.0.1:6379/shop\\n");
   EXPECT_THAT(found(facts, "rights"), IsEmpty());
+}
+
+Facts found_by(const char* url, std::uint64_t answering, std::uint64_t known) {
+  Facts facts = healthy();
+  facts.configured = *net::parse_upstream_url(url);
+  facts.search = MasterSearch{.known = known, .answering = answering};
+  return facts;
+}
+
+TEST(ServerChecks, SentinelsAreCounted) {
+  const char* const url = "redis+sentinel://a,b,c/mymaster";
+  EXPECT_EQ(only(found_by(url, 3, 3), "upstream-master").level, Level::kOk);
+  EXPECT_EQ(only(found_by(url, 2, 3), "upstream-master").level, Level::kOk);
+  EXPECT_EQ(only(found_by(url, 1, 3), "upstream-master").level, Level::kError);
+  EXPECT_EQ(only(found_by(url, 1, 2), "upstream-master").level, Level::kError);
+  EXPECT_EQ(only(found_by(url, 1, 1), "upstream-master").level, Level::kWarning);
+  EXPECT_EQ(only(found_by("redis+replicas://a,b", 1, 2), "upstream-master").level, Level::kOk);
+  EXPECT_THAT(found(healthy(), "upstream-master"), IsEmpty());
+}
+
+TEST(ServerChecks, ASentinelThatIsOfNoUseIsNamed) {
+  Facts facts = found_by("redis+sentinel://a,b,c/mymaster", 2, 3);
+  facts.search->failures = {"b:26379: it does not watch 'mymaster', but 'shop'"};
+  const Findings all = found(facts, "upstream-master");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].level, Level::kWarning);
+  EXPECT_THAT(all[0].what, HasSubstr("but 'shop'"));
+}
+
+TEST(ServerChecks, WithoutAMasterTheReasonIsSaid) {
+  Facts facts = healthy();
+  facts.configured = *net::parse_upstream_url("redis+replicas://a,b");
+  facts.server = without_master(facts.configured, "a:6379 and b:6379 say that they are masters");
+  EXPECT_EQ(only(facts, "server-reachable").level, Level::kError);
+  EXPECT_THAT(only(facts, "server-reachable").what, HasSubstr("no master is known: a:6379 and"));
 }
 
 TEST(ServerChecks, AClustersNodeIsNamedWithItsSlots) {
@@ -133,7 +169,7 @@ TEST(ServerChecks, AReplicaIsNamedWithItsMaster) {
   const Finding finding = only(facts, "server-kind");
   EXPECT_EQ(finding.level, Level::kWarning);
   EXPECT_THAT(finding.what, HasSubstr("is a replica of fd00::1:6380; its connection"));
-  EXPECT_EQ(finding.paste, "--upstream redis://[fd00::1]:6380");
+  EXPECT_EQ(finding.paste, "--upstream redis+replicas://[fd00::1]:6380,127.0.0.1:6379");
 }
 
 TEST(ServerChecks, LoadingAndScriptsMayPass) {

@@ -97,7 +97,9 @@ TEST(WatchState, WhatCanServeNothingIsNotReady) {
   state.learn(sentinel(), When::kStart, at(0), 0);
   const Status verdict = state.verdict(kReady);
   ASSERT_FALSE(verdict.ok());
-  EXPECT_THAT(verdict.error().message, HasSubstr("is a Sentinel: it holds no keys; use"));
+  EXPECT_THAT(
+      verdict.error().message,
+      HasSubstr("is a Sentinel, not a data server: it holds no keys; use redis+sentinel://"));
   state.learn(replica(), When::kConnect, at(60), 0);
   EXPECT_TRUE(state.verdict(kReady).ok());
   EXPECT_EQ(state.verdict(kLost).error().message, "upstream is not reachable");

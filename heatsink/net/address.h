@@ -17,6 +17,7 @@ struct HostPort {
       host;  // a name, an IPv4 address, or an IPv6 address without brackets; "": all interfaces
   std::uint16_t port = 0;    // 0 in a listening address: any free port
   std::string text() const;  // "host:port", "[::1]:6379"; parse_host_port() accepts it
+  bool operator==(const HostPort&) const = default;
 };
 // Accepts "host:port", "[::1]:port", ":port" (all interfaces). Error: kInvalidArgument, with the
 // text and an example.

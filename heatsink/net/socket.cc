@@ -174,6 +174,10 @@ Result<Fd> duplicate(const Fd& socket) {
   return Error{ErrorCode::kOutOfRange, "cannot duplicate a socket: " + text_of(errno)};
 }
 
+std::string address_text(const ResolvedAddress& address) {
+  return text_of(as_sockaddr(address), address.length);
+}
+
 std::string peer_text(int socket) {
   ResolvedAddress peer;
   socklen_t length = sizeof peer.bytes;
@@ -273,6 +277,12 @@ bool wait_until_ready(int fd, Interest interest, Nanos at_most) noexcept {
 }
 
 void end_output(int fd) noexcept { ::shutdown(fd, SHUT_WR); }
+
+void limit_unconfirmed(int fd, Nanos limit) noexcept {
+  const auto count = std::chrono::ceil<Millis>(limit).count();
+  const auto limit_ms = static_cast<unsigned>(std::clamp<Millis::rep>(count, 0, INT_MAX));
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
+}
 
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept {
   while (true) {

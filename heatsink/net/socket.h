@@ -56,11 +56,15 @@ struct IoResult {
 // Whether the peer will send no more: it has closed, or ended its output, even if earlier bytes
 // still wait to be read. One poll() without waiting.
 bool peer_has_ended(int fd) noexcept;
+// "10.0.0.7:6379": as peer_text() has it.
+std::string address_text(const ResolvedAddress& address);
 // Waits until `fd` is ready for `interest`, or the peer is gone; false: not within `at_most`
 // (rounded up to a millisecond). For threads without a loop.
 bool wait_until_ready(int fd, Interest interest, Nanos at_most) noexcept;
 // Ends the output: the peer sees the end, and can still be read.
 void end_output(int fd) noexcept;
+// TCP_USER_TIMEOUT: see Stream::limit_unconfirmed(). No effect on other sockets.
+void limit_unconfirmed(int fd, Nanos limit) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept;  // MSG_NOSIGNAL
 

@@ -58,6 +58,11 @@ class Stream {
   bool peer_has_ended() const noexcept {
     return channel_ ? channel_->peer_has_ended() : net::peer_has_ended(fd_);
   }
+  // The connection is lost if the peer's kernel confirms nothing of what was sent for this long: a
+  // machine that is gone, or a network that is cut. Of an open connection; only TCP has it.
+  void limit_unconfirmed(Nanos limit) noexcept {
+    if (socket_) net::limit_unconfirmed(fd_, limit);
+  }
   // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
   // Of an open stream with TLS: the certificate that the peer sent; else nothing.

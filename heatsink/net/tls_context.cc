@@ -162,6 +162,7 @@ Result<TlsContext> TlsContext::client(const TlsClientOptions& options) {
   if (!options.cert_file.empty()) out.expires_at_ = end_of_chain(context);
   out.context_ = *std::move(made);
   if (options.verify) out.server_name_ = options.server_name;
+  out.is_fixed_name_ = options.is_fixed_name;
   return out;
 }
 

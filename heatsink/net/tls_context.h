@@ -31,8 +31,9 @@ struct TlsClientOptions {
   std::string ca_file;    // authorities for server certificates; "": those of this machine
   std::string cert_file;  // "": no client certificate
   std::string key_file;
-  std::string server_name;  // the name or address that the server's certificate must have
-  bool verify = true;       // false: accepts any server
+  std::string server_name;     // the name or address that the server's certificate must have
+  bool verify = true;          // false: accepts any server
+  bool is_fixed_name = false;  // `server_name` holds for each host (TlsContext::for_server())
 };
 
 // Immutable; copies share it; any thread. TLS 1.2 or newer, no renegotiation, no resumption: each
@@ -51,11 +52,12 @@ class TlsContext {
   bool is_server() const { return is_server_; }
   // to be verified; "": not verified
   const std::string& server_name() const { return server_name_; }
-  // The same for a server whose certificate must have another name.
-  TlsContext for_server(std::string name) const {
-    TlsContext other = *this;
-    other.server_name_ = std::move(name);
-    return other;
+  // The same for a server on another host: its certificate must have that name, unless the name is
+  // fixed or not verified.
+  TlsContext for_server(const std::string& host) const {
+    TlsContext out = *this;
+    if (!is_fixed_name_ && !server_name_.empty()) out.server_name_ = host;
+    return out;
   }
   // When the first certificate of our own chain expires, in seconds since 1970. Nothing: no TLS, or
   // a client without a certificate.
@@ -65,6 +67,7 @@ class TlsContext {
   std::shared_ptr<ssl_ctx_st> context_;
   bool is_server_ = false;
   std::string server_name_;
+  bool is_fixed_name_ = false;
   std::optional<std::int64_t> expires_at_;
 };
 

@@ -107,8 +107,10 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add(at_start({"upstream.url", &upstream,
                     "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
-                    "unix:///path. Several: redis+cluster://a,b for nodes of a cluster, which is "
-                    "also found out from any of its nodes. Another password is taken live."}));
+                    "unix:///path. Nodes of a cluster: redis+cluster://a,b (also found out from any "
+                    "of its nodes). A master that moves: redis+sentinel://a,b,c/mymaster by its "
+                    "Sentinels, or redis+replicas://a,b for a master with its replicas. Another "
+                    "password is taken live."}));
   set.add(at_start({"upstream.translate", &upstream_translate,
                     "Where the proxy reaches servers that announce addresses of another network "
                     "(NAT, port forwards): announced=reached pairs of host:port or of hosts, with "
@@ -121,6 +123,13 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "
            "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});
+  set.add(at_start({"upstream.sentinel-user", &sentinel_user,
+                    "With redis+sentinel://: the user for the Sentinels themselves. Empty: their "
+                    "default user."}));
+  set.add(at_start(
+      {"upstream.sentinel-password-file", &sentinel_password_file,
+       "With redis+sentinel://: file whose first line is the password of the Sentinels. Empty: "
+       "they have none. The password in upstream.url is that of the servers."}));
   set.add({"upstream.tls-ca", &upstream_tls_ca,
            "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
            "machine trusts."});

@@ -43,6 +43,9 @@ struct ProxyOptions {
   std::string upstream_password_file;
   std::string upstream_translate;
   std::string cross_slot = "split";
+  std::string sentinel_user;
+  std::string sentinel_password_file;
+  std::string sentinel_password;  // no option: what is in that file
   std::string upstream_tls_ca, upstream_tls_cert, upstream_tls_key, upstream_tls_server_name;
   bool upstream_tls_verify = true;
   Nanos connect_timeout = std::chrono::seconds(1);

@@ -49,9 +49,13 @@ Result<TlsContexts> load_tls(const ProxyOptions& options, const net::RedisUrl& u
   if (upstream.tls) {
     // The certificate must name the URL's host, unless the configuration gives another name.
     const std::string& name = options.upstream_tls_server_name;
-    Result<net::TlsContext> server = net::TlsContext::client(
-        {options.upstream_tls_ca, options.upstream_tls_cert, options.upstream_tls_key,
-         name.empty() ? upstream.address.host : name, options.upstream_tls_verify});
+    Result<net::TlsContext> server =
+        net::TlsContext::client({.ca_file = options.upstream_tls_ca,
+                                 .cert_file = options.upstream_tls_cert,
+                                 .key_file = options.upstream_tls_key,
+                                 .server_name = name.empty() ? upstream.address.host : name,
+                                 .verify = options.upstream_tls_verify,
+                                 .is_fixed_name = !name.empty()});
     if (!server.ok()) return server.error();
     contexts.upstream = *std::move(server);
   }

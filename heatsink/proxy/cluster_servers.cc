@@ -284,6 +284,10 @@ void ClusterServers::shared_renewed(TimePoint lost_at) {
 
 // ---- for the worker
 
+void ClusterServers::server_moved() {
+  for (auto& [address, node] : nodes_) node.server->server_moved();
+}
+
 void ClusterServers::check_timeouts(TimePoint now) {
   for (auto& [address, node] : nodes_) node.server->check_timeouts(now);
 }

@@ -65,6 +65,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host {
                                         const Upstream& from) override;
   void ready(Upstream& connection) override { of(connection).ready(connection); }
   void failed(Upstream& connection, const std::string& reason) override;
+  void server_moved() override;
   void check_timeouts(TimePoint now) override;
   void wake_ready() override;
   void end_turn() override;

@@ -222,7 +222,10 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
     log(LogLevel::kWarning,
         "upstream.tls-verify is off: the server's identity is not checked; set it to true, and "
         "upstream.tls-ca to the CA of the server's certificate");
-  Result<std::vector<net::ResolvedAddress>> addresses = net::resolve_server(*upstream);
+  // The addresses of a URL of Sentinels, or of a master and its replicas, are not the server's.
+  Result<std::vector<net::ResolvedAddress>> addresses = topology::must_be_found(*upstream)
+                                                            ? std::vector<net::ResolvedAddress>()
+                                                            : net::resolve_server(*upstream);
   if (!addresses.ok()) return addresses.error();
   Result<DescriptorPlan> descriptors = plan_descriptors(options, raise_file_limit());
   if (!descriptors.ok()) return descriptors.error();
@@ -250,6 +253,16 @@ Proxy::Proxy(std::unique_ptr<Threads> threads) : threads_(std::move(threads)) {}
 Proxy::~Proxy() = default;
 
 policy::ProxyOptions Proxy::options() const { return threads_->shared.held()->options; }
+
+Result<net::RedisUrl> Proxy::upstream() const {
+  const redis::UpstreamAddress& server = threads_->shared.upstream_address;
+  if (server.is_withheld()) return Error{ErrorCode::kUnavailable, server.withheld()};
+  net::RedisUrl url = server.url();
+  const std::shared_ptr<const copies::PolicySnapshot> policy = threads_->shared.held();
+  url.user = policy->credentials.user;
+  url.password = policy->credentials.password;
+  return url;
+}
 
 const policy::KeyDisplay& Proxy::shown() const { return threads_->shared.shown; }
 

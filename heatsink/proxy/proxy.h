@@ -52,6 +52,8 @@ class Proxy {
   // What holds now, with the workers that run.
   policy::ProxyOptions options() const;
   const policy::KeyDisplay& shown() const;
+  // The server now, with the login. Error: none may be used, and why.
+  Result<net::RedisUrl> upstream() const;
   // The same options except for those that need a restart (policy::without_restarts()), which must
   // be the running ones. Returns when each later request is served by the new ones; the number
   // counts the configurations, the one at the start is 1. An error changes nothing, unless it is

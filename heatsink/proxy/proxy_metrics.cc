@@ -55,6 +55,17 @@ constexpr MetricRow kLogDropped{
 constexpr MetricRow kWarm{"heatsink_warm_keys", MetricKind::kGauge, "Keys that are warm now."};
 constexpr MetricRow kUpstreamUp{"heatsink_upstream_up", MetricKind::kGauge,
                                 "1 while the server answers the proxy; else 0."};
+constexpr MetricRow kLeader{"heatsink_upstream_info", MetricKind::kGauge,
+                            "1, with the server that is the upstream now. While none may be used, "
+                            "it is the last one, and heatsink_upstream_up is 0.",
+                            "server"};
+constexpr MetricRow kLeaderChanges{"heatsink_upstream_changes_total", MetricKind::kCounter,
+                                   "How often another server has become the upstream: after a "
+                                   "fail-over, or because its name moved."};
+constexpr MetricRow kSentinels{"heatsink_sentinels", MetricKind::kGauge,
+                               "Sentinels that watch the master, by state: known, or answering the "
+                               "proxy. Without redis+sentinel:// both are 0.",
+                               "state"};
 constexpr MetricRow kClientLatency{
     "heatsink_client_latency_seconds", MetricKind::kHistogram,
     "Time from reading a client's commands until all of them are answered. For a client that does "
@@ -111,6 +122,16 @@ void append_certificates(MetricSamples& samples, const SharedState& shared) {
   };
   append("clients", shared.client_tls());
   append("upstream", shared.upstream_address.tls());
+}
+
+void append_upstream(MetricSamples& samples, const SharedState& shared) {
+  samples.push_back({&kLeader, 1, {{"server", shared.upstream_address.where()}}});
+  samples.push_back({&kLeaderChanges, static_cast<double>(shared.leader_changes.load())});
+  samples.push_back(
+      {&kSentinels, static_cast<double>(shared.sentinels_known.load()), {{"state", "known"}}});
+  samples.push_back({&kSentinels,
+                     static_cast<double>(shared.sentinels_answering.load()),
+                     {{"state", "answering"}}});
 }
 
 void append_benefit(MetricSamples& samples, const report::Report& report) {
@@ -177,6 +198,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   append_certificates(samples, shared);
   append_benefit(samples, report);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
+  append_upstream(samples, shared);
   add(kClients, report.clients);
   add(kPrivate, shared.private_connections.load());
   add(kUp, shared.proof.up() ? 1 : 0);
@@ -195,7 +217,7 @@ MetricRows metric_rows() {
       &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,     &kUp,
       &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,   &kLogDropped,
       &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency, &kCertificateEnd,
-      &kSaved,   &kReadCpu};
+      &kSaved,   &kReadCpu,    &kLeader,        &kLeaderChanges,   &kSentinels};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);

@@ -155,6 +155,7 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_connections.cc).
+  void server_moved();    // closes a private connection to a server that is not used any more
   void server_left();     // the server is unreachable, and its connections are lost
   void shared_settled();  // the shared connection that it waited for is ready, or known to be down
   void release_hold();

@@ -265,13 +265,19 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   return failed;
 }
 
+void Session::server_moved() {
+  if (closed_ || !private_ || !private_->is_outdated()) return;
+  if (private_->waits_for_server()) return private_->connect();
+  private_->fail("another server is the master now");
+}
+
 // Client libraries remember per connection which scripts the server has, and send EVALSHA for them;
 // some cannot retry within MULTI. A restarted server has no scripts.
 void Session::server_left() {
   if (ran_script_at_ == TimePoint{} || closed_) return;
   log_limited(LogLevel::kWarning, "scripts lost",
               "a client that has run scripts was disconnected, because upstream " +
-                  parts_.shared.upstream.where() +
+                  parts_.shared.upstream_address.where() +
                   " may have lost them: a client loads its scripts again when it connects",
               parts_.loop.now());
   close_when_flushed();

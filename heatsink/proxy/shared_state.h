@@ -57,7 +57,7 @@ struct SharedState : copies::NodeState {
     return client_tls_;
   }
   void set_tls(policy::TlsContexts contexts) {
-    cluster.set_tls(contexts.upstream, !options().upstream_tls_server_name.empty());
+    cluster.set_tls(contexts.upstream);
     upstream_address.set_tls(std::move(contexts.upstream));
     const std::lock_guard lock(tls_mutex_);
     client_tls_ = std::move(contexts.clients);

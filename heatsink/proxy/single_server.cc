@@ -15,15 +15,80 @@ constexpr std::uint64_t kUrgentConnections = 8;
 constexpr Nanos kLookPause = Millis(10);  // between attempts on demand
 constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an attempt
 
+bool leads_to(const net::Stream& connection, const std::vector<net::ResolvedAddress>& addresses) {
+  const std::string peer = net::peer_text(connection.fd());
+  return std::any_of(addresses.begin(), addresses.end(), [&](const net::ResolvedAddress& each) {
+    return net::address_text(each) == peer;
+  });
+}
+
 }  // namespace
 
 SingleServer::~SingleServer() {
   for (Slot& slot : slots_) loop_.cancel(slot.retry);
+  loop_.cancel(withheld_timer_);
+}
+
+// True: no server may be used now, or one that this worker has not followed yet, and requests wait.
+// After Upstream::kWithheldWait, withheld_ says why they do not wait any more.
+bool SingleServer::waits_for_server() {
+  if (!server_.is_withheld()) {
+    withheld_since_ = TimePoint::min();
+    withheld_.clear();
+    return false;
+  }
+  const TimePoint now = loop_.now();
+  if (withheld_since_ == TimePoint::min()) {
+    withheld_since_ = now;
+    loop_.cancel(withheld_timer_);
+    withheld_timer_ = loop_.call_after(Upstream::kWithheldWait, [this] {
+      withheld_timer_ = 0;
+      for (Slot& slot : slots_) wake(slot);
+    });
+  }
+  if (now - withheld_since_ < Upstream::kWithheldWait) return true;
+  withheld_ = server_.unreachable(server_.withheld());
+  return false;
+}
+
+// The owner of a connection that is lent to a session closes it: Session::server_moved().
+void SingleServer::server_moved() {
+  const std::string reason = "another server is the master now";
+  bool had_connections = false;
+  for (Slot& slot : slots_) {
+    if (slot.connection && slot.connection->is_outdated()) {
+      had_connections = true;
+      slot.connection->fail(reason);
+    }
+    // What was wrong with the server before says nothing about this one.
+    slot.down.clear();
+    slot.refused = false;
+    slot.backoff = Nanos(0);
+    loop_.cancel(std::exchange(slot.retry, 0));
+  }
+  while (!idle_.empty()) {
+    had_connections = true;
+    idle_.back()->fail(reason);
+  }
+  if (had_connections) host_.server_left();
+  const bool waits = waits_for_server();
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    const bool is_wanted = !slot.waiting.empty() || i == 0;
+    if (!waits && is_wanted && !slot.connection)
+      connect(i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2);
+  }
 }
 
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
   Slot& slot = slot_of(protocol);
+  if (slot.connection && slot.connection->is_outdated())
+    return {server_};  // server_moved() follows
   if (slot.connection && slot.connection->ready()) return {server_, slot.connection.get()};
+  if (server_.may_move()) {
+    if (waits_for_server()) return {server_};
+    if (!withheld_.empty()) return {.server = server_, .down = &withheld_};
+  }
   if (is_down(slot) && !retries_now(slot, protocol)) return {.server = server_, .down = &slot.down};
   const bool pauses = slot.retry != 0 && slot.down.empty();  // lasts until the next turn only
   if (!slot.connection && !pauses) connect(protocol);
@@ -43,6 +108,10 @@ Upstream* SingleServer::shared_beside(const Upstream& /*connection*/) {
 }
 
 const std::string* SingleServer::known_down(const Destination& /*to*/) {
+  if (server_.may_move()) {
+    if (waits_for_server()) return nullptr;  // the connection waits, too
+    if (!withheld_.empty()) return &withheld_;
+  }
   for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
     Slot& slot = slot_of(protocol);
     const bool down = is_down(slot) && !slot.refused;
@@ -62,6 +131,7 @@ bool SingleServer::retries_now(Slot& slot, resp::Protocol protocol) {
 void SingleServer::connect(resp::Protocol protocol) {
   Slot& slot = slot_of(protocol);
   loop_.cancel(std::exchange(slot.retry, 0));
+  if (server_.is_withheld()) return;  // server_moved() connects
   const std::uint64_t contacts = server_.contacts.load();
   if (std::exchange(slot.contacts, contacts) != contacts) slot.backoff = Nanos(0);
   slot.tried_at = loop_.now();
@@ -168,7 +238,7 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
   }
   auto best = idle_.end();  // the most recently used one, preferably in the right database
   for (auto it = idle_.begin(); need.login == Upstream::Login::kOwn && it != idle_.end(); ++it) {
-    if ((*it)->protocol() != need.protocol) continue;
+    if ((*it)->protocol() != need.protocol || (*it)->is_outdated()) continue;
     if (best == idle_.end() || (*it)->db() == need.db || (*best)->db() != need.db) best = it;
   }
   if (best != idle_.end()) {
@@ -186,8 +256,8 @@ std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destina
 void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
   connection->set_owner(nullptr);
   shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
-  const bool reusable =
-      clean && connection->ready() && connection->login() == Upstream::Login::kOwn;
+  const bool reusable = clean && connection->ready() && !connection->is_outdated() &&
+                        connection->login() == Upstream::Login::kOwn;
   if (reusable &&
       idle_.size() < static_cast<std::size_t>(shared_.options().private_connections_idle)) {
     connection->pause(false);
@@ -201,6 +271,8 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 // The limit of private connections does not apply: the client already had this one.
 std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
                                               const CarriedSession::Private& state) {
+  // Of a server that moves, nothing says that the other process was connected to the same one.
+  if (server_.may_move() && !leads_to(connection, server_.addresses())) return nullptr;
   shared_.private_connections.fetch_add(1, std::memory_order_relaxed);
   const Upstream::Login login = state.has_login ? Upstream::Login::kOwn : Upstream::Login::kNone;
   std::unique_ptr<Upstream> adopted = host_.open(server_, state.protocol, login, &session);
@@ -222,8 +294,8 @@ void SingleServer::end_turn() { dead_.clear(); }
 // Wakes sessions that wait for a connection that is open, and whose server has read its input.
 void SingleServer::wake_ready() {
   for (Slot& slot : slots_) {
-    const bool open =
-        slot.connection && slot.connection->ready() && !slot.connection->is_read_slowly();
+    const bool open = slot.connection && slot.connection->ready() &&
+                      !slot.connection->is_outdated() && !slot.connection->is_read_slowly();
     if (open && !slot.waiting.empty()) wake(slot);
   }
 }

@@ -49,6 +49,7 @@ class SingleServer final : public Upstreams {
   }
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;
+  void server_moved() override;
   void check_timeouts(TimePoint now) override;
   void wake_ready() override;
   void end_turn() override;
@@ -74,6 +75,7 @@ class SingleServer final : public Upstreams {
     std::vector<std::uint64_t> waiting;  // sessions
   };
 
+  bool waits_for_server();
   Slot& slot_of(resp::Protocol protocol) {
     return slots_[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
@@ -94,6 +96,9 @@ class SingleServer final : public Upstreams {
   std::vector<std::unique_ptr<Upstream>> idle_;  // private connections without a client
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
   std::uint64_t random_;
+  TimePoint withheld_since_ = TimePoint::min();  // min(): there is a server
+  net::TimerId withheld_timer_ = 0;
+  std::string withheld_;  // what requests get after Upstream::kWithheldWait
 };
 
 }  // namespace heatsink::proxy

@@ -43,7 +43,9 @@ Upstream::Upstream(Host& host, net::EventLoop& loop, SharedState& shared,
       protocol_(protocol),
       login_(login),
       owner_(owner),
-      was_private_(owner != nullptr) {}
+      was_private_(owner != nullptr),
+      moves_(server.moves()),
+      where_(server.where()) {}
 
 Upstream::~Upstream() {
   loop_.cancel(connect_timer_);
@@ -151,7 +153,7 @@ void Upstream::fail(const std::string& reason) {
   }
   // The server may have executed the requests in flight: they count as writes.
   const TimePoint now = loop_.clock();
-  const std::string problem = server_.unreachable(reason);
+  const std::string problem = "upstream " + where_ + " is not reachable: " + reason;
   held_.release();
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
@@ -385,6 +387,7 @@ void Upstream::note_select_result(bool refused) {
 
 void Upstream::finish_reply() {
   const bool ok = scanner_.type() != '-';
+  if (!ok && scanner_.error_code() == "READONLY") host_.writes_refused();
   Pending& front = pending_.front();
   if (front.session != nullptr && front.reveals_keys) front.session->note_reply_at(read_at_);
   if (front.kind == PendingKind::kSubscribe && ok && front.number > 1) {

@@ -69,6 +69,8 @@ class Upstream final : public net::FdHandler {
     virtual void gathered_lost(std::uint32_t number, const std::string& reason) = 0;
     // The size of the reply, or a lower bound, as soon as it is known.
     virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
+    // The server refused a write, because it is a replica.
+    virtual void writes_refused() {}
 
    protected:
     ~Host() = default;
@@ -82,8 +84,14 @@ class Upstream final : public net::FdHandler {
   Upstream(const Upstream&) = delete;
 
   void connect();  // a failure is reported in a later turn
+  // connect() found that no server may be used. Call it again once there is one; it fails after
+  // kWithheldWait.
+  static constexpr Nanos kWithheldWait = std::chrono::seconds(2);
+  bool waits_for_server() const { return state_ == State::kConnecting && is_withheld_; }
   bool ready() const { return state_ == State::kReady; }
   bool was_ready() const { return was_ready_; }  // it was ready before it failed
+  // It was opened before the server moved: nothing may be sent on it any more.
+  bool is_outdated() const { return moves_ != server_.moves(); }
   bool refused() const {
     return refused_;
   }  // it failed because the server refused the proxy's login
@@ -210,12 +218,15 @@ class Upstream final : public net::FdHandler {
   Login login_;
   Requester* owner_;
   const bool was_private_;
+  std::uint64_t moves_;  // of the server, before the connection was opened
+  std::string where_;    // the server at that time
   net::Stream socket_;
   State state_ = State::kConnecting;
   net::TimerId connect_timer_ = 0;  // until ready: limits first the connecting, then the login
   bool accepted_ = false;           // the server, or its kernel, has accepted the connection
   bool was_ready_ = false;
   bool refused_ = false;
+  bool is_withheld_ = false;
   bool dirty_ = false;
   bool raw_ = false;
   // Waits, because servers refuse SYNC while earlier replies are on their way.

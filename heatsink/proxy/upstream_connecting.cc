@@ -10,6 +10,14 @@
 namespace heatsink::proxy {
 
 void Upstream::connect() {
+  loop_.cancel(std::exchange(connect_timer_, 0));
+  moves_ = server_.moves();
+  where_ = server_.where();
+  is_withheld_ = server_.is_withheld();
+  if (is_withheld_) {
+    connect_timer_ = loop_.call_after(kWithheldWait, [this] { fail(server_.withheld()); });
+    return;
+  }
   std::string reason = "its host name has no address";
   const net::TlsContext tls = server_.tls();
   for (const net::ResolvedAddress& address : server_.addresses()) {
@@ -103,7 +111,10 @@ void Upstream::go_on_connecting() {
     fail(step.error().message);
     return;
   }
-  if (!accepted_ && socket_.is_connected()) await_login();
+  if (!accepted_ && socket_.is_connected()) {
+    if (server_.may_move()) socket_.limit_unconfirmed(redis::UpstreamAddress::kSilentMachine);
+    await_login();
+  }
   if (*step == net::Interest::kNone) {
     start_handshake();
   } else {

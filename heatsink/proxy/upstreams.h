@@ -113,6 +113,10 @@ class Upstreams {
   virtual void failed(Upstream& connection, const std::string& reason) = 0;
 
   // Called by the worker.
+  // A server has moved (redis::UpstreamAddress::moves()): closes the connections from before,
+  // except for those that sessions hold (Session::server_moved()), and connects to the server that
+  // it is now.
+  virtual void server_moved() {}
   virtual void check_timeouts(TimePoint now) = 0;
   virtual void wake_ready() = 0;          // wakes sessions whose connection has become free
   virtual void end_turn() = 0;            // frees connections that have failed

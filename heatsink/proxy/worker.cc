@@ -148,7 +148,19 @@ void Worker::server_left() {
   for (const auto& [id, client] : clients_) client->session.server_left();
 }
 
+void Worker::writes_refused() {
+  // Once per turn of its clock is enough: the keeper looks at the server at once.
+  if (std::exchange(writes_refused_at_, loop_.now()) != loop_.now()) keeper_.writes_refused();
+}
+
 // ---- called by the keeper
+
+void Worker::server_moved() {
+  loop_.post([this] {
+    upstreams_->server_moved();
+    for (const auto& [id, client] : clients_) client->session.server_moved();
+  });
+}
 
 void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
   loop_.post([this, answer = std::move(answer)] {

@@ -181,6 +181,8 @@ class Worker final : public Upstream::Host,
   void shared_settled(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;
+  void server_moved() override;
+  void writes_refused() override;
   void shared_renewed(TimePoint lost_at) override;
   bool accept_clients(const net::Fd& listener);  // false: no more are waiting
   void watch_listeners(net::Interest interest);
@@ -278,6 +280,7 @@ class Worker final : public Upstream::Host,
   };
   std::optional<Measured> measured_;
   TimePoint server_left_at_{};
+  TimePoint writes_refused_at_{};
   bool shed_due_ = false;
   SignOfLife sign_of_life_;
   copies::PacedTimers timers_;

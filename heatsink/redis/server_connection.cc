@@ -17,6 +17,7 @@ ServerConnection::~ServerConnection() {
 
 void ServerConnection::connect() {
   timer_ = 0;
+  moves_ = address_.moves();
   std::vector<net::ResolvedAddress> addresses = address_.addresses();
   // After a failure the name is resolved again: a fail-over may have moved it to another machine.
   if (attempt_ > 0 || addresses.empty()) {
@@ -70,6 +71,11 @@ void ServerConnection::renew(TimePoint if_before) {
   retry();
 }
 
+void ServerConnection::follow() {
+  if (is_outdated()) lost({ErrorCode::kUnavailable, "the server is another one now"});
+  if (!address_.is_withheld()) retry();
+}
+
 void ServerConnection::lost(const Error& why) {
   loop_.cancel(std::exchange(timer_, 0));
   if (socket_) {
@@ -107,6 +113,7 @@ void ServerConnection::on_writable() {
     }
     loop_.cancel(std::exchange(timer_, 0));
     connected_ = true;
+    if (address_.may_move()) socket_.limit_unconfirmed(UpstreamAddress::kSilentMachine);
     connected_at_ = loop_.clock();
     protocol_.connected(connected_at_);
   }
@@ -141,6 +148,7 @@ void ServerConnection::on_readable() {
 }
 
 void ServerConnection::tick() {
+  if (is_outdated()) return follow();
   if (!connected_) return;
   const Status ticked = protocol_.tick(loop_.clock());
   if (!ticked.ok()) {
@@ -151,6 +159,7 @@ void ServerConnection::tick() {
 }
 
 void ServerConnection::flush() {
+  if (is_outdated()) return follow();
   if (!connected_) return;
   ByteBuffer& output = protocol_.output();
   while (!output.empty()) {

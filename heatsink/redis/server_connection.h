@@ -42,10 +42,13 @@ class ServerConnection final : public net::FdHandler {
 
   void connect();
   void close(const std::string& why);  // for good, until connect()
-  void retry();                        // connects now, if it waits for its next attempt
-  void renew(TimePoint if_before);     // replaces a connection that was made before that
-  void tick();                         // as often as the protocol needs it
-  void flush();                        // after each call that may have added output
+  void retry();                     // connects now, if it waits for its next attempt
+  void renew(TimePoint if_before);  // replaces a connection that was made before that
+  // Closes a connection, or an attempt, that was begun before the server has moved, and connects to
+  // the server that it is now. tick() and flush() do it, too.
+  void follow();
+  void tick();   // as often as the protocol needs it
+  void flush();  // after each call that may have added output
   const std::string& problem() const { return problem_; }  // "" while connected and up
   // The server answers, but refuses what this protocol needs. Other commands may still work.
   bool is_refused() const {
@@ -60,6 +63,7 @@ class ServerConnection final : public net::FdHandler {
 
  private:
   void lost(const Error& why);
+  bool is_outdated() const { return socket_ && moves_ != address_.moves(); }
 
   net::EventLoop& loop_;
   UpstreamAddress& address_;
@@ -74,6 +78,7 @@ class ServerConnection final : public net::FdHandler {
   net::TimerId timer_ = 0;  // connect time-out, or the next attempt
   Nanos backoff_{0};
   std::size_t attempt_ = 0;
+  std::uint64_t moves_ = 0;  // of the address, before the latest attempt
   std::string problem_ = "not connected yet";
   ErrorCode problem_code_ = ErrorCode::kUnavailable;
 };

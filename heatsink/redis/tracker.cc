@@ -40,7 +40,7 @@ void Tracker::connected(TimePoint now) {
   rights_.reset();
   db_ = 0;
   db_refusal_.clear();
-  cluster_ = false;
+  cluster_ = found_replica_ = false;
   slots_.reset();
   first_proof_at_.reset();
   proves_by_writing_ = false;

@@ -144,6 +144,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   // on_rights_changed() is reliable.
   bool rights_known() const override { return rights_.has_value() && !rights_->empty(); }
 
+  // The server of this connection, or of the last one, has said that it is a replica.
+  bool found_replica() const { return found_replica_; }
+
   bool up() const override { return state_ == State::kUp; }
   bool is_up() const override { return up(); }
   ByteBuffer& output() override { return output_; }
@@ -227,6 +230,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::uint32_t db_ = 0;  // the database that the next request will use
   // The error of the last SELECT; "": the replies are of the right database.
   std::string db_refusal_;
+  bool found_replica_ = false;
   bool cluster_ = false;
   std::optional<std::string> slots_;  // the last own_slots() on this connection
   std::optional<bool> evicts_by_use_;

@@ -40,14 +40,18 @@ Status Tracker::on_role(const Value& hello) {
   if (hello.type != Value::Type::kMap) return refusal_error("the heartbeat (HELLO) failed", hello);
   const Value* role = hello.find("role");
   if (role != nullptr && (role->text == "replica" || role->text == "slave")) {
+    found_replica_ = true;
     return Error{ErrorCode::kUnsupported,
-                 "the server is a replica, and a replica's data may be stale: use the master"};
+                 "the server is a replica, and a replica's data may be stale: use the master, or "
+                 "redis+replicas:// with the addresses of both"};
   }
   const Value* mode = hello.find("mode");
   // Not kUnsupported: no command of any client works here, so the server counts as unreachable.
   if (mode != nullptr && mode->text == "sentinel") {
-    return Error{ErrorCode::kUnavailable,
-                 "this is a Sentinel: it holds no keys; use the address of its master"};
+    return Error{
+        ErrorCode::kUnavailable,
+        "this is a Sentinel, not a data server: use redis+sentinel://HOST:PORT/NAME with the "
+        "name of the master that it watches"};
   }
   cluster_ = mode != nullptr && mode->text == "cluster";
   return Unit{};

@@ -10,11 +10,6 @@ std::shared_ptr<const SlotMap> ClusterDirectory::map() const {
   return map_;
 }
 
-net::TlsContext ClusterDirectory::tls_for(const std::string& host) const {
-  if (!tls_ || fixed_name_ || tls_.server_name().empty()) return tls_;
-  return tls_.for_server(host);
-}
-
 std::optional<NodeIndex> ClusterDirectory::node_at(net::HostPort announced,
                                                    const net::HostPort& asked) {
   if (announced.host.empty()) announced.host = asked.host;
@@ -39,7 +34,7 @@ std::optional<NodeIndex> ClusterDirectory::known_or_new(const net::HostPort& rea
   url.unix_path.clear();
   url.db = 0;
   auto node = std::make_unique<redis::UpstreamAddress>(std::move(url));
-  node->set_tls(tls_for(reached.host));
+  node->set_tls(tls_.for_server(reached.host));
   if (auto numeric = net::resolve_numeric(reached); numeric.ok())
     node->set_addresses(std::move(numeric).value());
   const auto index = static_cast<NodeIndex>(owned_.size());
@@ -56,11 +51,10 @@ std::optional<NodeIndex> ClusterDirectory::index_of(const redis::UpstreamAddress
   return std::nullopt;
 }
 
-void ClusterDirectory::set_tls(const net::TlsContext& context, bool fixed_name) {
+void ClusterDirectory::set_tls(const net::TlsContext& context) {
   const std::lock_guard lock(mutex_);
   tls_ = context;
-  fixed_name_ = fixed_name;
-  for (const auto& node : owned_) node->set_tls(tls_for(node->url().address.host));
+  for (const auto& node : owned_) node->set_tls(tls_.for_server(node->url().address.host));
 }
 
 bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPort& asked,

@@ -29,8 +29,7 @@ class ClusterDirectory {
  public:
   static constexpr std::size_t kNodesMax = 1024;  // also a limit against hostile redirects
 
-  // `first`: how to reach the addresses of the URL; nodes get its user, password and TLS. `named`:
-  // certificates must have the name in that TLS context instead of each node's own host.
+  // `first`: how to reach the addresses of the URL; nodes get its user and password.
   explicit ClusterDirectory(net::RedisUrl first) : first_(std::move(first)) {}
 
   // Before the threads start.
@@ -52,8 +51,8 @@ class ClusterDirectory {
   // The number of a node by its address; nullopt: not one of the directory's.
   std::optional<NodeIndex> index_of(const redis::UpstreamAddress& address) const;
 
-  // For all nodes. `fixed_name`: the context's server name holds for all of them.
-  void set_tls(const net::TlsContext& context, bool fixed_name);
+  // For all nodes.
+  void set_tls(const net::TlsContext& context);
 
   // The watch's thread: a new map, from the node `asked`. True: it differs from the one before.
   // Blocks while it resolves host names of new nodes.
@@ -68,7 +67,6 @@ class ClusterDirectory {
 
  private:
   std::optional<NodeIndex> known_or_new(const net::HostPort& reached);
-  net::TlsContext tls_for(const std::string& host) const;
 
   const net::RedisUrl first_;
   AddressTranslation translation_;
@@ -82,7 +80,6 @@ class ClusterDirectory {
   std::vector<std::unique_ptr<redis::UpstreamAddress>> owned_;
   std::shared_ptr<const SlotMap> map_;
   net::TlsContext tls_;
-  bool fixed_name_ = false;
 };
 
 }  // namespace heatsink::topology

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // topology: finds out which servers there are, and which of them is responsible for a key.
-// Start with ClusterDirectory.
+// Start with leader_watch.h for one master that may move, and with ClusterDirectory for a cluster.
 #pragma once
 
-#include "heatsink/topology/address_translation.h"
-#include "heatsink/topology/announced_map.h"
-#include "heatsink/topology/cluster_connections.h"
-#include "heatsink/topology/cluster_directory.h"
-#include "heatsink/topology/cluster_watch.h"
-#include "heatsink/topology/epoch_quorum.h"
-#include "heatsink/topology/redirect.h"
-#include "heatsink/topology/slot_map.h"
+#include "heatsink/topology/address_translation.h"   // IWYU pragma: export
+#include "heatsink/topology/announced_map.h"         // IWYU pragma: export
+#include "heatsink/topology/cluster_connections.h"   // IWYU pragma: export
+#include "heatsink/topology/cluster_directory.h"     // IWYU pragma: export
+#include "heatsink/topology/cluster_watch.h"         // IWYU pragma: export
+#include "heatsink/topology/epoch_quorum.h"          // IWYU pragma: export
+#include "heatsink/topology/leader_address.h"     // IWYU pragma: export
+#include "heatsink/topology/leader_roles.h"       // IWYU pragma: export
+#include "heatsink/topology/leader_verdict.h"     // IWYU pragma: export
+#include "heatsink/topology/leader_watch.h"       // IWYU pragma: export
+#include "heatsink/topology/make_leader_watch.h"  // IWYU pragma: export
+#include "heatsink/topology/replica_leader.h"     // IWYU pragma: export
+#include "heatsink/topology/sentinel_leader.h"    // IWYU pragma: export
+#include "heatsink/topology/sentinel_replies.h"   // IWYU pragma: export
+#include "heatsink/topology/redirect.h"              // IWYU pragma: export
+#include "heatsink/topology/slot_map.h"              // IWYU pragma: export

@@ -167,8 +167,8 @@ class Kinds(DoctorTest):
         code, findings, text = doctor(address(sentinel))
         self.assertEqual(code, 1, text)
         kind = self.only_error(findings, "server-kind")
-        self.assertIn("is a Sentinel: it holds no keys", kind["what"])
-        self.assertEqual(kind["paste"], f"--upstream redis://{address(master)}")
+        self.assertIn("is a Sentinel, not a data server", kind["what"])
+        self.assertEqual(kind["paste"], f"--upstream redis+sentinel://{address(sentinel)}/shop")
 
     def test_a_proxy_before_a_sentinel(self):
         sentinel = self.sentinel_of(self.server())
@@ -177,7 +177,8 @@ class Kinds(DoctorTest):
             self.addCleanup(proxy.stop)
             status, body = until(partial(not_ready, proxy), what="a proxy that is not ready")
             self.assertEqual(status, 503)
-            self.assertIn("is a Sentinel: it holds no keys; use the address of its master", body)
+            self.assertIn("is a Sentinel, not a data server", body)
+            self.assertIn("use redis+sentinel://", body)
 
     def test_a_replica(self):
         master = self.server()
@@ -186,7 +187,9 @@ class Kinds(DoctorTest):
         self.assertEqual(code, 0, text)
         kind = self.one(findings, "server-kind")
         self.assertEqual(kind["level"], "warning")
-        self.assertEqual(kind["paste"], f"--upstream redis://{address(master)}")
+        self.assertEqual(
+            kind["paste"], f"--upstream redis+replicas://{address(master)},{address(replica)}"
+        )
         self.assertEqual(doctor(address(replica), "--strict")[0], 1)
 
     def test_a_server_that_loads_its_data(self):

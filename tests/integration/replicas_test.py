@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A master with replicas and no Sentinels: the proxy follows the one that became master last."""
+
+import contextlib
+import signal
+import unittest
+
+from failover_stage import FailoverTest, Reader
+from harness import PATIENCE_S, Redis, ValueClient, until
+from harness.sentinels import FirstWrite, Replicated, ask, calls_of, is_error
+
+
+class ReplicasTest(FailoverTest):
+    def url(self):
+        return "redis+replicas://" + ",".join(
+            f"127.0.0.1:{each.port}" for each in reversed(self.replicated.servers)
+        )
+
+    def start(self, replicas=1):
+        self.replicated = Replicated(replicas)
+        self.addCleanup(self.replicated.stop)
+
+    @contextlib.contextmanager
+    def failing_over(self):
+        self.start(2)
+        self.proxy = self.proxy_for(self.url())
+        self.old = self.replicated.master
+        self.make_hot(self.proxy)
+        self.assertEqual(self.upstream_of(self.proxy), self.old.port)
+        replicas = self.replicated.others(self.old)
+        with Reader(self.proxy.port) as reader, FirstWrite(replicas) as first:
+            yield reader, first
+
+    def promote(self, first):
+        ask(self.replicated.servers[1].port, "REPLICAOF", "NO", "ONE")
+        return first.wait()
+
+    def test_promoted_while_the_master_lives(self):
+        with self.failing_over() as (reader, first):
+            new = self.promote(first)
+            self.expect_back(self.proxy, first)
+            self.expect_only_watched(self.old)
+            self.expect_quiet(self.old)
+            self.write_on(self.proxy, new, reader)
+            ask(self.old.port, "REPLICAOF", "127.0.0.1", new.port)
+            self.replicated.wait_in_step(self.old)
+            # And back again.
+            self.assertEqual(self.upstream_of(self.proxy), new.port)
+            ask(self.old.port, "REPLICAOF", "NO", "ONE")
+            until(lambda: self.upstream_of(self.proxy) == self.old.port, PATIENCE_S, "back")
+
+    def test_master_killed_and_restarted(self):
+        with self.failing_over() as (reader, first):
+            self.old.process.kill()
+            new = self.promote(first)
+            self.expect_back(self.proxy, first)
+            self.old.restart()  # it says that it is a master, and has nothing
+            self.write_on(self.proxy, new, reader)
+            for command in ("get", "set", "getrange"):
+                self.assertEqual(calls_of(self.old, command), 0, command)
+            self.expect_only_watched(self.old)
+
+    def test_master_stopped_and_back(self):
+        with self.failing_over() as (reader, first):
+            self.old.process.freeze()
+            new = self.promote(first)
+            self.expect_back(self.proxy, first)
+            self.old.process.signal(signal.SIGCONT)
+            self.expect_only_watched(self.old)
+            self.expect_quiet(self.old)
+            self.write_on(self.proxy, new, reader)
+
+    def test_a_replica_restarted_empty_is_not_followed(self):
+        self.start()
+        proxy = self.proxy_for(self.url())
+        self.make_hot(proxy)
+        master, replica = self.replicated.servers
+        replica.options = self.replicated.options  # without --replicaof
+        replica.process.kill()
+        replica.restart()
+        until(lambda: "heatsink-watch" in self.names_at(replica), PATIENCE_S, "the watch is back")
+        until(lambda: calls_of(replica, "role") > 3, PATIENCE_S, "it was asked")
+        self.assertEqual(self.upstream_of(proxy), master.port)
+        with ValueClient(proxy.port) as client:
+            self.assertEqual(client("GET", "k"), b"old")
+
+    def test_two_masters_at_the_start(self):
+        servers = [Redis(), Redis()]
+        for each in servers:
+            self.addCleanup(each.stop)
+        proxy = self.proxy_for(
+            "redis+replicas://" + ",".join(f"127.0.0.1:{each.port}" for each in servers)
+        )
+        with ValueClient(proxy.port) as client:
+            refused = client("GET", "k")
+            self.assertTrue(is_error(refused), refused)
+            self.assertIn("say that they are masters", refused)
+            ask(servers[1].port, "REPLICAOF", "127.0.0.1", servers[0].port)
+            until(lambda: client("SET", "k", 1) == "OK", PATIENCE_S, "one master is left")
+        self.assertEqual(self.upstream_of(proxy), servers[0].port)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -93,6 +93,7 @@ report::Report CopyKeeper::make_report() {
     if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
   }
   add_warmed(report);
+  report.fleet = report_on_fleet();
   report.copies = report_on_copies();
   return report;
 }

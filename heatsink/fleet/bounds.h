@@ -27,6 +27,9 @@ inline constexpr double kBytesPerSecondMax = 1e12;
 // The rule of the pace: so many reports per second of one shard, at most. Above 125 instances at
 // 250 ms the step grows with their number: 500 instances report every second, 1000 every two.
 inline constexpr double kReportsPerSecond = 500;
+// In fleets of up to so many the list is read twice per step: that costs the server little, and a
+// key is found earlier.
+inline constexpr std::uint64_t kEagerInstances = 64;
 inline constexpr Nanos kStepMax = std::chrono::seconds(60);
 
 }  // namespace heatsink::fleet

@@ -40,7 +40,7 @@ Member::Member(const MemberOptions& options, Port& port)
 Member::~Member() = default;
 
 TimePoint Member::due() const {
-  TimePoint due = report_due_;
+  TimePoint due = std::min(report_due_, read_due_);
   if (merger_) due = std::min(due, merger_->due());
   if (all_merger_) due = std::min(due, all_merger_->due());
   return due;
@@ -68,7 +68,12 @@ void Member::turn(TimePoint now, std::span<const detect::Summary> windows) {
                                             static_cast<double>(options_.interval.count())));
     all_changed_at_ = now;
   }
-  if (now >= report_due_) report(now, windows);
+  if (now >= report_due_) {
+    report(now, windows);
+  } else if (now >= read_due_) {
+    read_due_ = TimePoint::max();
+    if (waiting_ == 0) read_list();
+  }
   if (merger_ && merger_->is_over()) merger_.reset();
   if (all_merger_ && all_merger_->is_over()) all_merger_.reset();
   if (merger_) merger_->turn(now, [this](TimePoint at) { on_shard_merged(at); });
@@ -86,7 +91,9 @@ void Member::ask(std::vector<std::string> words, Port::Done done) {
 }
 
 void Member::report(TimePoint now, std::span<const detect::Summary> windows) {
-  report_due_ = now + jittered(step());
+  const Nanos pause = jittered(step());
+  report_due_ = now + pause;
+  read_due_ = instances() <= kEagerInstances ? now + pause / 2 : TimePoint::max();
   if (waiting_ > 0) {
     ++counts_.late;
     return;
@@ -102,6 +109,10 @@ void Member::report(TimePoint now, std::span<const detect::Summary> windows) {
   if (was_away || turns_++ % kAddEvery == 0)
     ask({"SADD", names_.members(shard_), options_.id},
         [this](const Result<resp::Value>& reply, TimePoint) { on_report(reply); });
+  read_list();
+}
+
+void Member::read_list() {
   ask({"GETRANGE", names_.list(shard_), "0", std::to_string(kListBytesMax - 1)},
       [this](const Result<resp::Value>& reply, TimePoint at) { on_list(reply, at); });
 }

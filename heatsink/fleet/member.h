@@ -40,9 +40,10 @@ struct MemberCounts {
   Merger::Counts merger;
 };
 
-// A state machine without a socket; one thread. One step: SET of the report, GETRANGE of the list,
-// at times SADD; in one pipeline. It never waits: without answers it reports nothing, and list()
-// ends soon. Whatever is on the server, it costs bounded memory and time.
+// A state machine without a socket; one thread. One step: SET of the report, GETRANGE of the list
+// (twice in small fleets), at times SADD; in one pipeline. It never waits: without answers it
+// reports nothing, and list() ends soon. Whatever is on the server, it costs bounded memory and
+// time.
 //
 // Without a list, or if the list stops changing, each instance tries to become the merger
 // (SET NX PX). One succeeds, and merges until it loses the lock.
@@ -70,6 +71,7 @@ class Member {
 
  private:
   void report(TimePoint now, std::span<const detect::Summary> windows);
+  void read_list();
   void ask(std::vector<std::string> words, Port::Done done);
   void on_report(const Result<resp::Value>& reply);
   void on_list(const Result<resp::Value>& reply, TimePoint now);
@@ -92,6 +94,7 @@ class Member {
   Port& port_;
   std::mt19937_64 random_;
   TimePoint report_due_{};
+  TimePoint read_due_ = TimePoint::max();  // of the list, between two reports
   TimePoint reported_at_{};
   bool has_begun_ = false;
   std::uint64_t turns_ = 0;

@@ -120,5 +120,111 @@ class Sum(FleetTest):
         print(f"found by all {PROXIES} after {late_s:.3f} s")
 
 
+class Trouble(FleetTest):
+    """What the server does wrong costs the fleet its sum, and nobody anything else."""
+
+    def shows(self, proxy, problem):
+        fleet = proxy.api("hotkeys")["fleet"]
+        return not fleet["known"] and problem in fleet["problem"]
+
+    def test_a_full_server_leaves_each_proxy_with_its_part_of_the_threshold(self):
+        proxies = self.start(3)
+        self.all_know(proxies)
+        with ValueClient(self.redis.port) as server:
+            server("CONFIG", "SET", "maxmemory", "1")
+            for proxy in proxies:
+                until(lambda: self.shows(proxy, "OOM"), PATIENCE_S, "the problem is shown")
+                self.assertEqual(proxy.metric("heatsink_fleet_up"), 0)
+                self.assertGreater(proxy.metric("heatsink_fleet_failures_total"), 0)
+            # 60/s is below the threshold of 100/s, and above a third of it.
+            with Paced([proxies[0].port], "alone", 60):
+                until(lambda: became_hot(proxies[0], "alone"), PATIENCE_S, "found alone")
+            self.assertIn("hot-qps 100 / 3 instances", became_hot(proxies[0], "alone")["reason"])
+            server("CONFIG", "SET", "maxmemory", "0")
+            self.all_know(proxies)
+        log = proxies[0].process.output()
+        self.assertEqual(log.count("cannot report to its fleet"), 1, log)
+
+    def test_a_killed_server_blocks_nothing_and_comes_back(self):
+        proxies = self.start(3)
+        self.all_know(proxies)
+        with Paced([proxy.port for proxy in proxies], KEY, EACH_PER_S):
+            self.redis.process.kill()
+            for proxy in proxies:
+                until(lambda: self.shows(proxy, "reached"), PATIENCE_S, "the loss is shown")
+                begun = time.monotonic()
+                with RawClient(proxy.port) as client:
+                    client.ask("GET", KEY)
+                self.assertLess(time.monotonic() - begun, 1.0 * SLOW)
+            self.redis.restart()
+            self.all_know(proxies)
+
+    def test_rubbish_on_the_server_makes_nothing_hot(self):
+        proxies = self.start(2)
+        self.all_know(proxies)
+        shard = "heatsink:fleet:{default:0}:"
+        with ValueClient(self.redis.port) as server:
+            def spoil(server):
+                server("SADD", shard + "members", "evil", "big", "wrong", "x" * 10_000)
+                server("SET", shard + "at:evil", b"HFlt\x01" + b"\xff" * 100)
+                server("SET", shard + "at:big", b"HFlt" + b"x" * 20_000_000)
+                server("SADD", shard + "at:wrong", "a set")
+                return sum(proxy.metric("heatsink_fleet_broken_total") for proxy in proxies) >= 10
+
+            until(lambda: spoil(server), PATIENCE_S, "rubbish was refused")
+            self.all_know(proxies)
+            server("SET", shard + "list", b"HFlt" + b"y" * 1_000_000)
+        self.all_know(proxies)
+        for proxy in proxies:
+            self.assertTrue(proxy.api("hotkeys")["nothing_hot"])
+
+
+class OwnTraffic(FleetTest):
+    def test_reports_that_pass_a_proxy_are_no_traffic_of_clients(self):
+        (near,) = self.start(1, {"fleet.enabled": "no", "detection.hot-qps": 1})
+        behind = self.start(2, upstream=f"redis://127.0.0.1:{near.port}")
+        self.all_know(behind)
+        until(
+            lambda: behind[0].metric("heatsink_fleet_reports_total") > 20, PATIENCE_S, "reports"
+        )
+        told = near.api("hotkeys")
+        self.assertGreater(near.metric("heatsink_commands_total"), 60)
+        self.assertEqual([row["name"] for row in told["keys"]], [])
+        self.assertEqual(told["node"]["requests_rate"], 0)
+
+
+class Limits(FleetTest):
+    RATE, BURST = 200, 100
+
+    def passed(self, port, stop, counts, at):
+        with RawClient(port) as client:
+            while not stop.is_set():
+                counts[at] += client.ask("GET", "lim:1").startswith(b"$")
+
+    def test_three_proxies_together_never_exceed_the_limit_of_the_fleet(self):
+        rule = f"match=lim:*,limit.rate={self.RATE}/s,limit.burst={self.BURST},"
+        rule += "limit.of=all,limit.scope=fleet"
+        proxies = self.start(3, {"limits.refusal-delay": 0}, [rule])
+        stop, counts = threading.Event(), [0, 0, 0]
+        threads = [
+            threading.Thread(target=self.passed, args=(proxy.port, stop, counts, i), daemon=True)
+            for i, proxy in enumerate(proxies)
+        ]
+        begun = time.monotonic()
+        for thread in threads:
+            thread.start()
+        try:
+            until(lambda: sum(counts) > 4 * self.RATE, PATIENCE_S, "commands pass")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        took_s = time.monotonic() - begun
+        # The server's clock and this one agree to a thousandth.
+        self.assertLessEqual(sum(counts), (self.BURST + self.RATE * took_s) * 1.001 + 1)
+        self.assertGreater(min(counts), 0)
+        print(f"{sum(counts)} of at most {self.BURST + self.RATE * took_s:.0f} in {took_s:.1f} s")
+
+
 if __name__ == "__main__":
     unittest.main()

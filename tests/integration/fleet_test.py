@@ -7,6 +7,7 @@ import time
 import unittest
 
 from harness import PATIENCE_S, SLOW, Proxy, RawClient, Redis, ValueClient, need_programs, until
+from harness.processes import Library, free_port
 
 PROXIES = 20
 KEY = "sale:1"
@@ -177,6 +178,29 @@ class Trouble(FleetTest):
         self.all_know(proxies)
         for proxy in proxies:
             self.assertTrue(proxy.api("hotkeys")["nothing_hot"])
+
+
+class Libraries(FleetTest):
+    def test_a_library_and_proxies_count_together(self):
+        page = free_port()
+        library = Library(
+            f"redis://127.0.0.1:{self.redis.port}/0",
+            {
+                "fleet.enabled": "yes",
+                "detection.hot-qps": HOT_QPS,
+                "admin.listen": f"127.0.0.1:{page}",
+            },
+        )
+        self.addCleanup(library.stop)
+        library.admin_port = page
+        library.api = Proxy.api.__get__(library)
+        proxies = self.start(2)
+        for each in [library, *proxies]:
+            until(lambda: self.knows(each, 3), PATIENCE_S, "each knows the fleet")
+        # Only the proxies read the key at first: the library knows it from them.
+        with Paced([proxy.port for proxy in proxies], KEY, 2 * EACH_PER_S):
+            event = until(lambda: became_hot(library, KEY), PATIENCE_S, "found by the library")
+        self.assertIn("counted by 3 instances; here 0.0/s", event["reason"])
 
 
 class OwnTraffic(FleetTest):

@@ -35,7 +35,7 @@ Member::Member(const MemberOptions& options, Port& port)
       names_(options.fleet),
       shard_(shard_of(options.id, options.shards)),
       port_(port),
-      random_(options.random_seed) {}
+      random_(static_cast<std::uint32_t>(options.random_seed % 2'147'483'646 + 1)) {}
 
 Member::~Member() = default;
 

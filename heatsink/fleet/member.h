@@ -92,7 +92,7 @@ class Member {
   const Names names_;
   const std::uint64_t shard_;
   Port& port_;
-  std::mt19937_64 random_;
+  std::minstd_rand random_;
   TimePoint report_due_{};
   TimePoint read_due_ = TimePoint::max();  // of the list, between two reports
   TimePoint reported_at_{};

@@ -17,7 +17,7 @@
 namespace heatsink::fleet {
 
 // Answers after `latency`, when deliver() has come to that time. One thread.
-class ServerForTest final : public Port {
+class MemoryServer final : public Port {
  public:
   Nanos latency = Millis(1);
   // Every command gets this instead of its answer; "": none. "-": no answer at all.

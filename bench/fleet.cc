@@ -63,20 +63,26 @@ void show_server_cost(Figures& figures, const std::vector<std::uint64_t>& sizes,
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool quick = false, json = false;
+  bool quick = false, json = false, finds = true, costs = true;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
-    quick |= flag == "--quick";
-    json |= flag == "--json";
-    if (flag != "--quick" && flag != "--json") {
-      fmt::print(stderr, "usage: bench_fleet [--quick] [--json]\n");
+    if (flag == "--quick") {
+      quick = true;
+    } else if (flag == "--json") {
+      json = true;
+    } else if (flag == "--only-find") {
+      costs = false;
+    } else if (flag == "--only-server") {
+      finds = false;
+    } else {
+      fmt::print(stderr, "usage: bench_fleet [--quick] [--json] [--only-find | --only-server]\n");
       return 2;
     }
   }
   Figures figures(json);
   std::vector<std::uint64_t> sizes{20, 100, 1000};
   if (!quick) sizes.insert(sizes.end(), {10'000, 100'000});
-  show_time_to_find(figures, quick ? std::vector<std::uint64_t>{20, 100} : sizes);
-  if (!quick) show_server_cost(figures, {100, 500, 1000}, std::chrono::seconds(20));
+  if (finds) show_time_to_find(figures, quick ? std::vector<std::uint64_t>{20, 100} : sizes);
+  if (!quick && costs) show_server_cost(figures, {100, 500, 1000}, std::chrono::seconds(20));
   return figures.finish();
 }

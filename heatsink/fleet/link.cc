@@ -93,7 +93,7 @@ void Link::flush_soon() {
 // ServerConnection logs lost connections; this is what the server refuses.
 void Link::log_problem() {
   const std::string& problem = member_.problem();
-  if (problem == logged_) return;
+  if (problem == logged_ || (!problem.empty() && !member_.is_refused())) return;
   logged_ = problem;
   if (problem.empty()) {
     log_limited(LogLevel::kInfo, "fleet again", "fleet: working again", loop_.now());

@@ -120,6 +120,7 @@ void Member::read_list() {
 void Member::failed(const std::string& what, const Result<resp::Value>& reply) {
   ++counts_.failures;
   if (std::exchange(has_failed_, true)) return;
+  is_refused_ = reply.ok();
   problem_ = what + ": " + (reply.ok() ? reply->text : reply.error().message);
 }
 

@@ -64,6 +64,8 @@ class Member {
   Nanos list_age(TimePoint now) const { return list_ ? now - list_at_ : Nanos::max(); }
   // What is wrong, and what to do; "": the latest report and list have succeeded.
   const std::string& problem() const { return problem_; }
+  // The server answered, and refused.
+  bool is_refused() const { return is_refused_; }
   bool merges() const { return merger_ != nullptr; }
   const MemberCounts& counts() const { return counts_; }
 
@@ -110,6 +112,7 @@ class Member {
   MemberCounts counts_;
   std::string problem_;
   bool has_failed_ = false;  // in this step
+  bool is_refused_ = false;
 };
 
 }  // namespace heatsink::fleet

@@ -11,6 +11,7 @@
 
 #include "bench/fleet_simulation.h"
 #include "bench/fleet_windows.h"
+#include "heatsink/distributed/server_nodes.h"
 #include "heatsink/fleet/fleet.h"
 #include "heatsink/net/net.h"
 #include "heatsink/resp/testing/redis_process.h"
@@ -70,8 +71,36 @@ ServerCost measure_server(std::uint64_t instances, Nanos time) {
   ServerCost cost;
   cost.cores = (cpu_seconds(redis.pid()) - before_s) / seconds;
   cost.reports_per_s = static_cast<double>(reports_of(links) - reports) / seconds;
-  cost.connections = static_cast<double>(instances);
   return cost;
+}
+
+double cores_of_pings(double per_s, Nanos time) {
+  const resp::testing::RedisProcess redis("--maxclients", "20000");
+  if (!redis.running()) return -1;
+  net::EventLoop loop;
+  net::RedisUrl url;
+  url.unix_path = redis.socket_path();
+  std::deque<distributed::ServerNode> nodes;
+  for (int i = 0; i < 200; ++i)
+    nodes.emplace_back(loop, url, net::TlsContext(), distributed::ServerOptions{}).link.connect();
+  std::size_t next = 0;
+  loop.call_every(Nanos(static_cast<Nanos::rep>(1e9 / per_s)), [&] {
+    distributed::ServerNode& node = nodes[next++ % nodes.size()];
+    const std::string_view ping = "PING";
+    node.pipeline.ask(
+        {&ping, 1}, [](const Result<resp::Value>&) {}, loop.clock());
+    node.link.flush();
+  });
+  const auto run_for = [&loop](Nanos how_long) {
+    for (const TimePoint end = loop.clock() + how_long; loop.clock() < end;) loop.turn(Millis(10));
+  };
+  run_for(std::chrono::seconds(2));
+  const double before_s = cpu_seconds(redis.pid());
+  run_for(time);
+  const double cores =
+      (cpu_seconds(redis.pid()) - before_s) / std::chrono::duration<double>(time).count();
+  for (distributed::ServerNode& node : nodes) node.pipeline.disconnected("the bench is over");
+  return cores;
 }
 
 }  // namespace heatsink::bench

@@ -33,8 +33,10 @@ FleetFound simulate_fleet(const FleetLoad& load);
 struct ServerCost {
   double cores = -1;  // CPU of the server
   double reports_per_s = 0;
-  double connections = 0;
 };
 ServerCost measure_server(std::uint64_t instances, Nanos time);
+// What a server's thread needs to wake up, read and write here: PINGs, so many per second, each on
+// its own connection. The yardstick of the above.
+double cores_of_pings(double per_s, Nanos time);
 
 }  // namespace heatsink::bench

@@ -23,3 +23,4 @@
 #include "heatsink/detect/tally_names.h"       // IWYU pragma: export
 #include "heatsink/detect/verdict.h"           // IWYU pragma: export
 #include "heatsink/detect/wire.h"              // IWYU pragma: export
+#include "heatsink/detect/wire_bytes.h"        // IWYU pragma: export

@@ -4,6 +4,7 @@
 // (limits that all proxies share).
 #pragma once
 
+#include "heatsink/fleet/bounds.h"         // IWYU pragma: export
 #include "heatsink/fleet/link.h"           // IWYU pragma: export
 #include "heatsink/fleet/member.h"         // IWYU pragma: export
 #include "heatsink/fleet/names.h"          // IWYU pragma: export

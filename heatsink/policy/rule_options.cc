@@ -112,9 +112,10 @@ void RuleOptions::describe_limit(OptionSet& set) {
            .choices = {"key", "client", "prefix"}});
   set.add({.name = "limit.scope",
            .target = &limit_scope,
-           .help = "Whose accesses share the rate: those of each proxy by itself, or those of all "
-                   "proxies with the same fleet.name (docs/guides/fleet.md). fleet needs "
-                   "token-bucket or sliding-window, and over: reject or stale.",
+           .help =
+               "Whose accesses share the rate. proxy: those of each proxy by itself; fleet: those "
+               "of all proxies with the same fleet.name (docs/guides/fleet.md). fleet needs "
+               "token-bucket or sliding-window, and over: reject or stale.",
            .choices = {"proxy", "fleet"}});
   set.add({.name = "limit.over",
            .target = &limit_over,

@@ -274,7 +274,6 @@ Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
   const std::shared_ptr<const copies::PolicySnapshot> before = shared.held();
   policy::ProxyOptions wanted = options;
   wanted.workers = before->options.workers;
-  // Whatever can fail comes before the first change.
   const Result<net::RedisUrl> upstream = net::parse_upstream_url(wanted.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = policy::rule_set(wanted); !rules.ok())

@@ -45,8 +45,7 @@ class Paced:
             for client in self.clients:
                 client.read()
             due += self.pause_s
-            # Paces the load; nothing waits for it. What was missed is not made up for.
-            time.sleep(max(0.0, due - time.monotonic()))
+            time.sleep(max(0.0, due - time.monotonic()))  # paces the load; nothing waits for it
             due = max(due, time.monotonic() - self.pause_s)
 
     def __enter__(self):

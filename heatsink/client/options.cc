@@ -160,12 +160,12 @@ void ClientOptions::describe(OptionSet& set) {
            1, 100'000});
 
   set.add({"fleet.enabled", &fleet_enabled,
-           "Whether this process counts together with others, proxies too, through server.url "
+           "Whether this process counts together with others through server.url "
            "(docs/guides/fleet.md). It then writes a few kilobytes to the server in each "
            "interval: names and counts of its busiest keys."});
   set.add({"fleet.name", &fleet_name,
-           "Name of the fleet: processes with the same name count together. Up to 64 letters, "
-           "digits and the characters . _ - in it are part of the names of the keys."});
+           "Name of the fleet: processes with the same name count together. 1 to 64 letters, "
+           "digits, dots, underscores and hyphens."});
   set.add({"fleet.interval", &fleet_interval,
            "How often this process reports and reads the merged list, give or take a tenth. Large "
            "fleets report less often.",

@@ -271,8 +271,7 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add(at_start(
       {"fleet.name", &fleet_name,
        "Name of the fleet: proxies and libraries with the same name count together, and share "
-       "limits with limit.scope: fleet. Up to 64 letters, digits and the characters . _ - in it "
-       "are part of the names of the keys."}));
+       "limits with limit.scope: fleet. 1 to 64 letters, digits, dots, underscores and hyphens."}));
   set.add(at_start(
       {"fleet.interval", &fleet_interval,
        "How often the proxy reports and reads the merged list, give or take a tenth. Fleets with "

@@ -19,7 +19,8 @@ find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room admit base cache client detect distributed httpd limit net redis report resp stats)
+foreach(room admit base cache client detect distributed fleet httpd limit
+    net redis report resp stats)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()
 target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_boost_json>)
@@ -41,6 +42,7 @@ foreach(header
   distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
   distributed/rate_limiter_metrics.h distributed/server.h
   limit/carry_over.h limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
+  limit/shared_limits.h
   resp/value.h)
   get_filename_component(room ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/heatsink/${header}

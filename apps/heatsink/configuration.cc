@@ -153,6 +153,8 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
           "lost heartbeat would stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
+  if (std::string fault = policy::fleet_fault(options); !fault.empty())
+    faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   if (std::string fault = policy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));

@@ -19,6 +19,8 @@ constexpr std::uint64_t kBytesPerKey = 250;         // of the recorder
 constexpr std::size_t kTemplateBytes = 200'000;     // of all shards, besides that
 constexpr std::uint64_t kPerSecondMax = 1'000'000;  // beyond this rate, accesses are sampled
 constexpr double kBurst = 0.25;
+// In a fleet, keys with this part of a threshold are tracked.
+constexpr std::size_t kFleetOf = 256;
 
 detect::RuleSet rules_of(const ClientOptions& options) {
   detect::Rule rule;
@@ -28,6 +30,8 @@ detect::RuleSet rules_of(const ClientOptions& options) {
   rule.demote_ratio = options.demote_ratio;
   rule.minimum_residence = std::min(options.minimum_residence, options.inactive_expire);
   rule.write_hot_ratio = options.write_hot_ratio;
+  if (options.fleet_size > 1)
+    detect::divide_thresholds(rule, static_cast<std::uint64_t>(options.fleet_size));
   return detect::RuleSet(rule);
 }
 
@@ -41,6 +45,8 @@ detect::RecorderOptions recorder_options(const ClientOptions& options, std::uint
   recorder.lossless_per_second = kPerSecondMax;
   const detect::RuleSet::ShardCounts counts = rules.shard_counts(0, kBurst, 1);
   recorder.worth_tracking = counts.worth_tracking;
+  if (options.fleet_enabled)
+    recorder.worth_tracking = rules.shard_counts(0, kBurst, kFleetOf).worth_tracking;
   recorder.urgent_count = counts.urgent_count;
   return recorder;
 }
@@ -88,6 +94,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
                         .time_since_epoch()
                         .count()),
       selector_(selector_options(options, rules_)),
+      alone_as_(options.fleet_size),
       counts_(options.window),
       schedule_(refresh_options(options)),
       random_(runtime.draw_seed()),
@@ -380,16 +387,21 @@ void Core::run_keeper() {
   }
 }
 
+detect::CountLevel Core::floor() const {
+  const std::size_t instances = options_.fleet_enabled ? kFleetOf : 1;
+  return rules_.shard_counts(0, kBurst, shards_of(options_) * instances).floor;
+}
+
 void Core::tick(TimePoint now) {
   if (!is_counting_) return;
-  const detect::CountLevel floor = rules_.shard_counts(0, kBurst, shards_of(options_)).floor;
   detect::Summary merged =
-      detect::merge(shards_.summarize(clock_.now(), kKnownMax, floor), kKnownMax);
+      detect::merge(shards_.summarize(clock_.now(), kKnownMax, floor()), kKnownMax);
   std::vector<HotEvent> events;
   std::vector<std::function<void(const HotEvent&)>> callbacks;
   {
     const std::lock_guard lock(state_mutex_);
-    const std::vector<detect::Change>& changes = selector_.update(merged);
+    const std::vector<detect::FleetWindow> fleet = fleet_windows();
+    const std::vector<detect::Change>& changes = selector_.update({&merged, 1}, fleet);
     keep_events(changes, now);
     events = apply(changes, now);
     cool_down(now);
@@ -401,50 +413,13 @@ void Core::tick(TimePoint now) {
     for (const auto& callback : callbacks) callback(event);
 }
 
-std::vector<HotEvent> Core::apply(const std::vector<detect::Change>& changes, TimePoint now) {
-  std::vector<HotEvent> events;
-  for (const detect::Change& change : changes) {
-    const detect::KeyCount& key = change.verdict.count;
-    if (change.kind == detect::Change::Kind::kNotice) continue;
-    const bool is_hot = change.kind == detect::Change::Kind::kPromote;
-    count(is_hot ? counters_.promotions : counters_.demotions);
-    const auto warmed = warmed_.find(key.hash.value);
-    const bool is_warmed = warmed != warmed_.end() && warmed->second > now;
-    if (is_hot && !key.key_truncated) {
-      make_hot(key.key, key.hash);
-      limit_earned(key.hash);
-    }
-    if (!is_hot && !is_warmed) forget(key.hash);
-    events.push_back({key.key, is_hot, change.verdict.reason});
-  }
-  return events;
-}
-
-// Demotes keys whose warming has ended and whose own rate is not hot.
-void Core::cool_down(TimePoint now) {
-  for (auto at = warmed_.begin(); at != warmed_.end();) {
-    if (at->second > now) {
-      ++at;
-      continue;
-    }
-    const KeyHash hash{at->first};
-    const auto& verdicts = selector_.verdicts();
-    const bool is_hot = std::any_of(verdicts.begin(), verdicts.end(), [&](const auto& verdict) {
-      return verdict.count.hash == hash && verdict.temperature == detect::Temperature::kHot;
-    });
-    if (!is_hot) forget(hash);
-    at = warmed_.erase(at);
-  }
-}
-
-// The copy of a key that was hot may still pay. Its loader goes.
-void Core::forget(KeyHash hash) {
-  if (admission_ != nullptr)
-    kept_.cool(hash);
-  else
-    kept_.remove(hash);
-  const std::lock_guard lock(schedule_mutex_);
-  schedule_.forget(hash);
+// REQUIRES state_mutex_.
+void Core::judge_alone_as(std::int64_t instances) {
+  if (instances == alone_as_) return;
+  alone_as_ = instances;
+  ClientOptions options = options_;
+  options.fleet_size = instances;
+  selector_.reconfigure(selector_options(options, rules_of(options)));
 }
 
 }  // namespace heatsink::client

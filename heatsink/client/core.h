@@ -174,6 +174,13 @@ class Core final : private ServerListener {
   void on_changed(std::string_view key) override;
   void on_all_changed() override;
   void on_proven(TimePoint until) override;
+  std::uint64_t hash_seed() const override { return seed_; }
+  std::vector<detect::Summary> counted() override;
+  void on_fleet(const FleetState& state) override;
+  std::vector<detect::FleetWindow> fleet_windows();
+  void judge_alone_as(std::int64_t instances);
+  static std::uint32_t database_of(const ClientOptions& options);
+  detect::CountLevel floor() const;
   double random();
 
   static std::shared_ptr<admit::AdmissionState> admission_of(const ClientOptions& options);
@@ -216,6 +223,7 @@ class Core final : private ServerListener {
   void refresh_failed(KeyHash hash);
 
   const ClientOptions options_;
+  const std::uint32_t database_ = database_of(options_);
   Runtime& runtime_;
   const TimePoint started_at_ = now();
   const std::uint64_t seed_;
@@ -245,6 +253,8 @@ class Core final : private ServerListener {
   mutable std::mutex state_mutex_;  // guards the keeper's results, up to events_
   detect::Selector selector_;
   detect::Summary window_;
+  FleetState fleet_;
+  std::int64_t alone_as_ = 1;  // the selector's thresholds are divided by this
   CountsWindow counts_;
   std::vector<std::function<void(const HotEvent&)>> callbacks_;
   std::vector<std::function<void(const Stats&)>> report_callbacks_;

@@ -114,6 +114,13 @@ report::Report Core::page_report() const {
   report.copies = copies_report();
   const std::lock_guard lock(state_mutex_);
   report.sampled = window_.sampled;
+  if (options_.fleet_enabled) {
+    report.fleet.emplace();
+    report.fleet->name = options_.fleet_name;
+    report.fleet->is_known = fleet_.list != nullptr;
+    report.fleet->instances = fleet_.instances;
+    report.fleet->problem = fleet_.problem;
+  }
   const detect::Thresholds threshold = detect::thresholds(rules_.rules().front(), window_);
   report.hot = threshold.hot;
   report.warm = threshold.warm;

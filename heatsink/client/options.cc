@@ -154,6 +154,27 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"detection.tick", &tick, "How often the counts are evaluated.", ns(milliseconds(10)),
            ns(seconds(1))});
 
+  set.add({"detection.fleet-size", &fleet_size,
+           "Number of processes that share the traffic evenly. Each one compares with hot-qps and "
+           "warm-qps divided by it. With fleet.enabled it holds only until the fleet is known.",
+           1, 100'000});
+
+  set.add({"fleet.enabled", &fleet_enabled,
+           "Whether this process counts together with others through server.url "
+           "(docs/guides/fleet.md). It then writes a few kilobytes to the server in each "
+           "interval: names and counts of its busiest keys."});
+  set.add({"fleet.name", &fleet_name,
+           "Name of the fleet: processes with the same name count together. 1 to 64 letters, "
+           "digits, dots, underscores and hyphens."});
+  set.add({"fleet.interval", &fleet_interval,
+           "How often this process reports and reads the merged list, give or take a tenth. Large "
+           "fleets report less often.",
+           ns(milliseconds(50)), ns(minutes(1))});
+  set.add({"fleet.shards", &fleet_shards,
+           "Parts of the fleet whose reports are merged separately, then all together. All "
+           "processes need the same number.",
+           1, 1024});
+
   set.add({"recorder.capacity", &capacity,
            "Number of keys that are counted exactly, at 250 bytes each.", 100, 100'000});
   set.add({"recorder.shards", &shards,
@@ -276,6 +297,7 @@ Status ClientOptions::check() const {
                  "server no longer knows which flushes it has counted"};
   }
   if (Status status = check_admin(); !status.ok()) return status;
+  if (Status status = check_fleet(); !status.ok()) return status;
   return server_url.empty() ? Status(Unit{}) : check_server();
 }
 
@@ -294,6 +316,21 @@ Status ClientOptions::check_admin() const {
   const bool has_token = !admin_token.empty() || !admin_token_file.empty();
   if (const Status status = httpd::check_address(*listen, has_token); !status.ok())
     return Error{status.error().code, "admin.listen: " + status.error().message};
+  return Unit{};
+}
+
+Status ClientOptions::check_fleet() const {
+  constexpr std::size_t kNameBytesMax = 64;
+  const bool is_allowed = std::all_of(fleet_name.begin(), fleet_name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  if (fleet_name.empty() || fleet_name.size() > kNameBytesMax || !is_allowed)
+    return Error{ErrorCode::kInvalidArgument,
+                 "fleet.name must be 1 to 64 letters, digits or the characters . _ -"};
+  if (fleet_enabled && server_url.empty())
+    return Error{ErrorCode::kInvalidArgument,
+                 "fleet.enabled needs server.url, through which the fleet counts together: set "
+                 "it, or set detection.fleet-size instead"};
   return Unit{};
 }
 

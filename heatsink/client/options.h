@@ -43,6 +43,13 @@ struct ClientOptions {
   Nanos promotion_interval{0};
   Nanos demotion_interval = std::chrono::seconds(60);
   Nanos tick = Millis(100);
+  std::int64_t fleet_size = 1;
+
+  // fleet.*: counts together with other processes, through the server
+  bool fleet_enabled = false;
+  std::string fleet_name = "default";
+  Nanos fleet_interval = Millis(250);
+  std::int64_t fleet_shards = 1;
 
   // recorder.*
   std::int64_t capacity = 10'000;
@@ -108,6 +115,7 @@ struct ClientOptions {
  private:
   Status check_admin() const;
   Status check_server() const;
+  Status check_fleet() const;
 };
 
 }  // namespace heatsink::client

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/client/server_link.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
@@ -58,10 +61,34 @@ redis::ServerConnectionOptions link_options(const ClientOptions& options, Runtim
           .seed = runtime.draw_seed()};
 }
 
+fleet::LinkOptions fleet_options(const ClientOptions& options,
+                                 const redis::UpstreamAddress& address, Runtime& runtime,
+                                 std::uint64_t hash_seed) {
+  fleet::LinkOptions link;
+  link.url = address.url();
+  link.url.db = 0;  // all instances meet there, whatever database their keys are in
+  link.tls = address.tls();
+  link.server.connect_timeout = options.server_connect_timeout;
+  link.server.response_timeout =
+      std::min<Nanos>(options.server_response_timeout, std::chrono::seconds(2));
+  link.server.backoff_min = options.server_backoff_min;
+  link.server.backoff_max = options.server_backoff_max;
+  link.server.client_name = "heatsink-fleet";
+  link.server.use = "counts of the fleet";
+  link.member.fleet = options.fleet_name;
+  link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
+  link.member.id = fmt::format("{:016x}", runtime.draw_seed());
+  link.member.interval = options.fleet_interval;
+  link.member.seed = hash_seed;
+  link.member.random_seed = runtime.draw_seed();
+  return link;
+}
+
 }  // namespace
 
 struct ServerLink::Wire {
-  Wire(const ClientOptions& options, redis::TrackerEvents& events, Runtime& runtime)
+  Wire(const ClientOptions& options, redis::TrackerEvents& events, ServerListener& listener,
+       Runtime& runtime)
       : loop(runtime.make_poller()),
         address(url_of(options)),
         tracker(tracker_options(options, address.url()), events),
@@ -71,6 +98,10 @@ struct ServerLink::Wire {
         tracking(loop, address, tracker, link_options(options, runtime), "local copies"),
         data(loop, address, pipeline, link_options(options, runtime), "server") {
     address.set_tls(tls_of(options, address.url()));
+    if (options.fleet_enabled)
+      fleet = std::make_unique<fleet::Link>(
+          loop, fleet_options(options, address, runtime, listener.hash_seed()),
+          [&listener] { return listener.counted(); });
   }
 
   net::EventLoop loop;
@@ -79,6 +110,7 @@ struct ServerLink::Wire {
   redis::Pipeline pipeline;
   redis::ServerConnection tracking;
   redis::ServerConnection data;
+  std::unique_ptr<fleet::Link> fleet;  // null: this process counts alone
 };
 
 ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, Runtime& runtime)
@@ -87,7 +119,9 @@ ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, R
       max_staleness_(options.max_staleness),
       heartbeat_interval_(options.heartbeat_interval),
       patience_(options.server_connect_timeout + options.server_response_timeout + kTickMax),
-      wire_(std::make_unique<Wire>(options, static_cast<redis::TrackerEvents&>(*this), runtime)) {}
+      wire_(std::make_unique<Wire>(options, static_cast<redis::TrackerEvents&>(*this), listener,
+                                   runtime)),
+      has_fleet_(options.fleet_enabled) {}
 
 ServerLink::~ServerLink() { stop(); }
 
@@ -106,7 +140,23 @@ void ServerLink::run() {
   wire.loop.call_every(kTickMax, [&wire] { wire.data.tick(); });
   wire.tracking.connect();
   wire.data.connect();
+  begin_fleet();
   wire.loop.run();
+}
+
+void ServerLink::begin_fleet() {
+  if (!has_fleet_) return;
+  wire_->loop.call_every(kTickMax, [this] { tell_fleet(); });
+  wire_->fleet->begin();
+}
+
+void ServerLink::tell_fleet() {
+  const fleet::Member& member = wire_->fleet->member();
+  fleet::List list = member.list(runtime_.now());
+  if (list == told_list_ && member.problem() == told_problem_) return;
+  told_list_ = list;
+  told_problem_ = member.problem();
+  listener_.on_fleet({std::move(list), member.instances(), member.problem()});
 }
 
 void ServerLink::tick() {

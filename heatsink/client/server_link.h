@@ -11,10 +11,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
+#include "heatsink/fleet/fleet.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::client {
@@ -28,6 +30,17 @@ class ServerListener {
   // validity is unknown. A thread that sees this call's effect sees the effects of all earlier
   // calls.
   virtual void on_proven(TimePoint until) = 0;
+
+  // With fleet.enabled: what this process counts now, with the names of its keys; and what the
+  // fleet counts. Its keys are hashed with hash_seed() and in the database of the URL.
+  virtual std::uint64_t hash_seed() const { return 0; }
+  virtual std::vector<detect::Summary> counted() { return {}; }
+  struct FleetState {
+    fleet::List list;  // null: not known now
+    std::uint64_t instances = 1;
+    std::string problem;
+  };
+  virtual void on_fleet(const FleetState&) {}
 
  protected:
   ~ServerListener() = default;
@@ -78,6 +91,8 @@ class ServerLink final : private redis::TrackerEvents {
 
   void run();
   void tick();
+  void begin_fleet();
+  void tell_fleet();
   void set_problem(const std::string& problem);
   bool post(std::function<void()> work);
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
@@ -96,6 +111,9 @@ class ServerLink final : private redis::TrackerEvents {
   std::string problem_ = "not connected yet";
 
   // For the link's thread:
+  const bool has_fleet_;
+  fleet::List told_list_;
+  std::string told_problem_;
   bool is_cluster_ = false;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, std::shared_ptr<Awaited<Watch>>> watches_;

@@ -120,6 +120,7 @@ void CopyKeeper::begin() {
     tracker_connection_.connect();
     begin_audits();
   }
+  begin_fleet();
 }
 
 void CopyKeeper::run() {
@@ -352,7 +353,8 @@ void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint
 void CopyKeeper::update_hot_keys() {
   for (std::size_t i = 0; i < merged_.size(); ++i)
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
-  std::vector<detect::Change> changes = selector_.update(merged_);
+  follow_fleet(loop_.clock());
+  std::vector<detect::Change> changes = selector_.update(merged_, fleet_windows_);
   apply(changes);
   // A warmed key stays hot. Its event follows when the warming ends.
   std::erase_if(changes, [this](const detect::Change& change) {
@@ -387,7 +389,7 @@ void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
   for (const detect::Verdict& verdict : selector_.verdicts()) {
     if (verdict.temperature != detect::Temperature::kHot) continue;
     const KeyHash key = verdict.count.hash;
-    if (!is_worth_holding(verdict.count)) {
+    if (!is_worth_holding(verdict)) {
       if (!warmer_.holds(key)) shared_.table.release(key);
     } else if (!shared_.table.hold(key)) {
       promote(verdict);
@@ -401,6 +403,10 @@ bool CopyKeeper::is_worth_holding(const detect::KeyCount& count) const {
   const cache::Entry* const entry = shared_.table.entry(count.hash);
   if (chooser_->is_worth_holding(count, entry != nullptr && entry->stays())) return true;
   return copies_for(count) != policy::CopiesFor::kWhatPays;
+}
+
+bool CopyKeeper::is_worth_holding(const detect::Verdict& verdict) const {
+  return is_worth_holding(verdict.count) || is_worth_holding_in_fleet(verdict);
 }
 
 policy::CopiesFor CopyKeeper::copies_for(const detect::KeyCount& count) const {

@@ -153,10 +153,17 @@ class CopyKeeper final : public CopySource,
   void adopt_timers(const policy::ProxyOptions& options);
   void begin_audits();
 
+  // copy_keeper_fleet.cc
+  void begin_fleet();
+  void follow_fleet(TimePoint now);
+  bool is_worth_holding_in_fleet(const detect::Verdict& verdict) const;
+  std::optional<report::FleetReport> report_on_fleet() const;
+
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
   policy::CopiesFor copies_for(const detect::KeyCount& count) const;
   bool is_worth_holding(const detect::KeyCount& count) const;
+  bool is_worth_holding(const detect::Verdict& verdict) const;
   void cool_down(const detect::KeyCount& count);
   void promote(const detect::Verdict& verdict);
   void limit_the_hottest(TimePoint now);
@@ -227,8 +234,12 @@ class CopyKeeper final : public CopySource,
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
-  std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
-  admit::CopySavings savings_;          // empty without a chooser
+  std::optional<CopyChooser> chooser_;              // none: only hot keys get copies
+  admit::CopySavings savings_;                      // empty without a chooser
+  std::unique_ptr<fleet::Link> fleet_;              // null: this proxy counts alone
+  fleet::List fleet_list_;                          // as of the last judging; null: not known
+  std::vector<detect::FleetWindow> fleet_windows_;  // of that list, by measure; empty: not known
+  std::uint64_t alone_as_ = 1;                      // the selector has thresholds divided by this
   policy::AutomaticLimits automatic_;
   EventLog events_;
   const TimePoint started_at_;

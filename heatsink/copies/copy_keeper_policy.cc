@@ -56,6 +56,9 @@ void CopyKeeper::adopt_detection(const PolicySnapshot& before) {
   for (const std::vector<detect::Summary>& each : summaries_)
     merged_.push_back(detect::merge(each, kMergedKeys));
   selector_.reconfigure(policy::selector_options(next.options, next.rules));
+  alone_as_ = static_cast<std::uint64_t>(next.options.fleet_size);
+  fleet_list_ = nullptr;
+  fleet_windows_.clear();
   events_.set_quiet(policy::quiet_sentence(next.options));
 }
 
@@ -119,6 +122,7 @@ void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
     tracker_connection_.retry();
     nodes_.retry();
   }
+  if (fleet_) fleet_->set_credentials(credentials.user, credentials.password);
   begin_audits();
 }
 

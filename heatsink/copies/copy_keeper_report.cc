@@ -58,13 +58,11 @@ report::Report CopyKeeper::make_report() {
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
   const bool in_cluster = cluster_.has_begun();
-  report.upstream =
-      in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
+  report.upstream = in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
   const std::string withheld = shared_.upstream_address.withheld();
-  report.upstream_up =
-      in_cluster ? nodes_.is_any_reachable()
-                 : withheld.empty() && (tracker_connection_.problem().empty() ||
-                                        tracker_connection_.is_refused());
+  report.upstream_up = in_cluster ? nodes_.is_any_reachable()
+                                  : withheld.empty() && (tracker_connection_.problem().empty() ||
+                                                         tracker_connection_.is_refused());
   if (!report.upstream_up) {
     report.upstream_problem = in_cluster         ? nodes_.problem()
                               : withheld.empty() ? tracker_connection_.problem()
@@ -103,6 +101,7 @@ report::Report CopyKeeper::make_report() {
     if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
   }
   add_warmed(report);
+  report.fleet = report_on_fleet();
   report.copies = report_on_copies();
   return report;
 }

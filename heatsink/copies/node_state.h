@@ -17,6 +17,7 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/policy_snapshot.h"
 #include "heatsink/detect/detect.h"
+#include "heatsink/fleet/fleet.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/key_display.h"
 #include "heatsink/policy/levels.h"
@@ -46,12 +47,15 @@ inline cache::HotTableLimits table_limits(const policy::ProxyOptions& options) {
 // options without rule_faults().
 struct NodeState {
   NodeState(const policy::ProxyOptions& options_in, net::RedisUrl upstream_in,
-            std::uint64_t seed_in, policy::KeyDisplay shown_in = {})
+            std::uint64_t seed_in, policy::KeyDisplay shown_in = {},
+            std::unique_ptr<fleet::ServerLimits> shared_limits_in = {})
       : upstream(std::move(upstream_in)),
         seed(seed_in),
         shown(std::move(shown_in)),
+        shared_limits(std::move(shared_limits_in)),
         policy_(std::make_shared<const PolicySnapshot>(
-            options_in, redis::Credentials{upstream.user, upstream.password}, shown)),
+            options_in, redis::Credentials{upstream.user, upstream.password}, shown, nullptr,
+            shared_limits.get())),
         current_(policy_.get()),
         table(table_limits(options_in), epochs) {
     provide_admission();
@@ -62,6 +66,10 @@ struct NodeState {
   const net::RedisUrl upstream;  // as configured; upstream_address is the server now
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
+  // Limits with limit.scope: fleet; null: each process keeps them by itself.
+  const std::unique_ptr<fleet::ServerLimits> shared_limits;
+  // How many proxies add up their counts, rounded up; the workers count accordingly.
+  std::atomic<std::uint64_t> fleet_instances{1};
 
  private:
   mutable std::mutex policy_mutex_;  // guards policy_; the keeper and the workers do not take it

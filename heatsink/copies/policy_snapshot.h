@@ -24,9 +24,11 @@ namespace heatsink::copies {
 // looks at one of them sees rules, levels and limits that belong together. Only the counts inside
 // the limits change; they are thread-safe.
 struct PolicySnapshot {
-  // `before`: the one that it replaces; null: the first. REQUIRES options without rule_faults().
+  // `before`: the one that it replaces; null: the first. `shared_limits`: of the fleet. REQUIRES
+  // options without rule_faults().
   PolicySnapshot(const policy::ProxyOptions& options_in, redis::Credentials credentials_in,
-                 const policy::KeyDisplay& shown, const PolicySnapshot* before = nullptr)
+                 const policy::KeyDisplay& shown, const PolicySnapshot* before = nullptr,
+                 limit::SharedLimits* shared_limits = nullptr)
       : generation(before != nullptr ? before->generation + 1 : 1),
         options(options_in),
         credentials(std::move(credentials_in)),
@@ -37,8 +39,8 @@ struct PolicySnapshot {
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         coalescing_windows(policy::coalescing_windows(options)),
-        limits(policy::Limits::make(options, rules,
-                                    before != nullptr ? before->limits.get() : nullptr)) {}
+        limits(policy::Limits::make(
+            options, rules, before != nullptr ? before->limits.get() : nullptr, shared_limits)) {}
 
   const std::uint64_t generation;  // counts up from 1, the configuration at the start
   const policy::ProxyOptions options;

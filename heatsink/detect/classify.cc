@@ -161,6 +161,14 @@ void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count,
   evidence.gain = gain;
 }
 
+Evidence hotter_evidence(const Evidence& here, const Evidence& fleet) {
+  const bool is_fleet = fleet.heat_low > here.heat_low || (fleet.is_burst && !here.is_burst);
+  Evidence out = is_fleet ? fleet : here;
+  out.is_listed = here.is_listed || fleet.is_listed;
+  out.heat_high = std::max(here.heat_high, fleet.heat_high);
+  return out;
+}
+
 Classification classify(const Rule& rule, const Standing& standing, const Evidence& evidence,
                         TimePoint at) {
   const bool has_stayed = at - standing.since >= rule.minimum_residence;

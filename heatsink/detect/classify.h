@@ -2,6 +2,7 @@
 // Decides the temperature of one key from a rule and its evidence. No state of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
@@ -46,6 +47,9 @@ struct Evidence {
   std::uint64_t reads = 0, writes = 0;
   bool is_burst = false;
   Gain gain;  // set if is_burst
+  // What decides was counted by so many instances; 0: by this one. Then it has seen `rate_here`.
+  std::uint64_t instances = 0;
+  double rate_here = 0;
 };
 
 // Evidence for a listed key, and for an unlisted one. look_for_burst() adds a burst if `gain`
@@ -55,9 +59,19 @@ Evidence evidence_of_unlisted(const Rule& rule, const Summary& window);
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
                     double part);
 
+// What decides about a key that a fleet lists: the counts of the fleet, or those of this instance,
+// where it is hotter. It is cool only if both are.
+Evidence hotter_evidence(const Evidence& here, const Evidence& fleet);
+
 // The maximum age of the sighting from which a gain is measured. With the default window a tick of
 // 100 ms may be late by a quarter.
 inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 50; }
+
+// The same for the counts of a fleet that come every `step`. At most a tenth of the window: then
+// even a key that has just begun shows such a gain only at almost twice its threshold.
+inline Nanos burst_span(const Rule& rule, Nanos step) {
+  return std::clamp(4 * step, burst_span(rule), rule.measure.window / 10);
+}
 
 // The key's state from earlier updates.
 struct Standing {

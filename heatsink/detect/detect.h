@@ -8,6 +8,7 @@
 #include "heatsink/detect/access.h"            // IWYU pragma: export
 #include "heatsink/detect/access_log.h"        // IWYU pragma: export
 #include "heatsink/detect/distinct_keys.h"     // IWYU pragma: export
+#include "heatsink/detect/fleet_window.h"      // IWYU pragma: export
 #include "heatsink/detect/key_pattern.h"       // IWYU pragma: export
 #include "heatsink/detect/key_template.h"      // IWYU pragma: export
 #include "heatsink/detect/measure.h"           // IWYU pragma: export
@@ -22,3 +23,4 @@
 #include "heatsink/detect/tally_names.h"       // IWYU pragma: export
 #include "heatsink/detect/verdict.h"           // IWYU pragma: export
 #include "heatsink/detect/wire.h"              // IWYU pragma: export
+#include "heatsink/detect/wire_bytes.h"        // IWYU pragma: export

@@ -20,13 +20,17 @@ struct KnownKey {
   std::size_t measure = 0;     // of the rule
   std::size_t name_bytes = 0;  // length of the name that the rule was found with
   Sightings sightings;
+  Sightings fleet_sightings;
   Standing standing;                   // as of the last update
   std::uint32_t verdict = kNoVerdict;  // its index in the verdicts of the last update
 
   // Valid during an update.
-  bool is_listed = false;           // in any summary
-  const KeyCount* count = nullptr;  // in the summary of its measure; null: not listed
-  Evidence evidence;
+  bool is_listed = false;                 // in any summary
+  const KeyCount* count = nullptr;        // in the summary of its measure; null: not listed
+  const KeyCount* fleet_count = nullptr;  // in the fleet's window of its measure
+  Evidence evidence;                      // what decides
+  Evidence here;                          // of this instance alone
+  Evidence fleet;                         // set if fleet_count is
   Classification next;
 
   static constexpr std::uint32_t kNoVerdict = UINT32_MAX;

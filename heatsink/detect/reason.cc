@@ -82,8 +82,11 @@ class Figures {
   bool is_bytes() const { return rule_.measure.dimension == Dimension::kBytes; }
   std::string threshold(const char* name, double value, bool is_automatic) const {
     const bool is_requests = rule_.measure.dimension == Dimension::kRequests;
-    return fmt::format("{}{} {}{}", name, is_requests ? "-qps" : "", is_automatic ? "auto=" : "",
-                       limit(value, is_automatic));
+    const bool is_divided = rule_.fleet_size > 1 && !is_automatic;
+    const double whole = is_divided ? value * static_cast<double>(rule_.fleet_size) : value;
+    return fmt::format("{}{} {}{}{}", name, is_requests ? "-qps" : "", is_automatic ? "auto=" : "",
+                       limit(whole, is_automatic),
+                       is_divided ? fmt::format(" / {} instances", rule_.fleet_size) : "");
   }
   const char* traffic() const {
     const Dimension dimension = rule_.measure.dimension;
@@ -170,6 +173,10 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
 std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
                      const Evidence& evidence) {
   std::string text = words(cause, rule, options, evidence);
+  if (!text.empty() && evidence.instances > 0) {
+    text += fmt::format(", counted by {} instances; here {}", evidence.instances,
+                        Figures(rule, evidence).rate(evidence.rate_here));
+  }
   if (!text.empty() && !rule.name.empty()) {
     text += ", rule " + printable(rule.name, kRuleNameBytesMax);
   }

@@ -210,6 +210,12 @@ void set_thresholds(Rule& rule, std::optional<double> hot, std::optional<double>
   rule.warm_part = warm ? 0 : rule.hot_part * kAutomaticWarm;
 }
 
+void divide_thresholds(Rule& rule, std::uint64_t instances) {
+  rule.fleet_size = instances;
+  rule.hot /= static_cast<double>(instances);
+  rule.warm /= static_cast<double>(instances);
+}
+
 std::string hot_qps_words(std::optional<double> hot) {
   if (hot) return fmt::format("{}/s (detection.hot-qps)", number_text(*hot));
   return automatic_words() + " (hot-qps: auto)";

@@ -44,6 +44,8 @@ struct Rule {
   Nanos minimum_residence = std::chrono::seconds(10);
   // With fewer reads per write the key is write-hot: caching it would be a loss.
   double write_hot_ratio = 10;
+  // The thresholds are those of so many instances, divided by their number.
+  std::uint64_t fleet_size = 1;
   // The rule's name in verdicts; "" is the default rule's. A rule without a name is called by its
   // pattern.
   std::string name{};
@@ -58,6 +60,9 @@ inline constexpr double kAutomaticHotRate = 100;
 inline constexpr double kAutomaticWarm = 0.25;
 // Sets hot and warm, with their parts. Nothing: automatic. Lowers `warm` to what is hot at least.
 void set_thresholds(Rule& rule, std::optional<double> hot, std::optional<double> warm);
+// For one of `instances` (at least 1) that share the traffic evenly and do not know each other's
+// counts: divides hot and warm. Parts and shares stay, because they are of this one's traffic.
+void divide_thresholds(Rule& rule, std::uint64_t instances);
 // What `hot` of set_thresholds() means, for people: "3000/s (detection.hot-qps)", or for nothing
 // "1 % of the traffic and 100/s (hot-qps: auto)". The automatic one alone.
 std::string hot_qps_words(std::optional<double> hot);

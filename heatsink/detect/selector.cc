@@ -27,11 +27,24 @@ void clear_counts(KeyCount& count) {
   count.clients.clear();
 }
 
-void show_evidence(Verdict& verdict, const Evidence& evidence) {
-  verdict.rate = verdict.rate_low = evidence.rate_low;
-  verdict.rate_high = evidence.rate_high;
-  verdict.share = evidence.share_low;
-  verdict.heat = evidence.heat_low;
+void show_evidence(Verdict& verdict, const KnownKey& key) {
+  verdict.rate = verdict.rate_low = key.here.rate_low;
+  verdict.rate_high = key.here.rate_high;
+  verdict.share = key.here.share_low;
+  verdict.heat = key.evidence.heat_low;
+  verdict.fleet.reset();
+  if (key.fleet_count == nullptr) return;
+  verdict.fleet = {.rate_low = key.fleet.rate_low,
+                   .rate_high = key.fleet.rate_high,
+                   .share = key.fleet.share_low,
+                   .instances = key.fleet.instances,
+                   .reads = key.fleet_count->reads,
+                   .writes = key.fleet_count->writes};
+}
+
+// More instances bring whole windows of counts at once, which are no burst.
+bool has_grown(std::uint64_t before, std::uint64_t instances) {
+  return instances > before + before / 16;
 }
 
 }  // namespace
@@ -40,12 +53,16 @@ struct Selector::State {
   explicit State(const SelectorOptions& given)
       : options(sane(given)), policy(options), windows(options.rules.measures().size()) {}
 
-  std::vector<Change> update(std::span<const Summary> merged);
+  std::vector<Change> update(std::span<const Summary> merged, std::span<const FleetWindow> fleet);
   void reconfigure(const SelectorOptions& given);
   void collect(const Summary& merged, std::size_t measure);
+  void collect_fleet(std::span<const FleetWindow> fleet);
   KnownKey& know(const KeyCount& count);
   void find_rule(KnownKey& key, const KeyCount& count) const;
-  void classify_one(KnownKey& key, const Summary& merged) const;
+  void judge_here(KnownKey& key, const Summary& merged) const;
+  void judge_in_fleet(KnownKey& key, const FleetWindow& fleet) const;
+  void classify_one(KnownKey& key, const Summary& merged, const FleetWindow* fleet) const;
+  void remember(std::span<const Summary> merged, std::span<const FleetWindow> fleet);
   void order_by_heat();
   std::vector<Change> settle(TimePoint at);
   Verdict verdict_of(KnownKey& key, TimePoint at);
@@ -57,28 +74,36 @@ struct Selector::State {
     TimePoint at{};
     std::uint64_t absent_max = 0;
   };
+  struct FleetSeen : Window {
+    std::uint64_t instances = 0;
+  };
 
   SelectorOptions options;
   TopNPolicy policy;
   std::vector<Window> windows;
+  std::vector<FleetSeen> fleet_seen;  // empty: no fleet at the last update
   std::vector<KnownKey> known;
   HashIndex index;               // of `known`
   std::vector<KnownKey*> order;  // during update(): the keys that will not be cold
   std::vector<Verdict> verdicts;
 };
 
-std::vector<Change> Selector::State::update(std::span<const Summary> merged) {
+std::vector<Change> Selector::State::update(std::span<const Summary> merged,
+                                            std::span<const FleetWindow> fleet) {
   assert(merged.size() == windows.size());
+  assert(fleet.empty() || fleet.size() == merged.size());
   const std::size_t count = std::min(merged.size(), windows.size());
   TimePoint at{};
   for (std::size_t i = 0; i < count; ++i) {
     collect(merged[i], i);
     at = std::max(at, merged[i].at);
   }
+  collect_fleet(fleet);
   for (KnownKey& key : known) {
-    if (key.measure < count) classify_one(key, merged[key.measure]);
+    if (key.measure < count)
+      classify_one(key, merged[key.measure], fleet.empty() ? nullptr : &fleet[key.measure]);
   }
-  for (std::size_t i = 0; i < count; ++i) windows[i] = {true, merged[i].at, merged[i].absent_max};
+  remember(merged.first(count), fleet);
   policy.apply(known, at);
   order_by_heat();
   std::vector<Change> changes = settle(at);
@@ -91,6 +116,33 @@ void Selector::State::collect(const Summary& merged, std::size_t measure) {
     KnownKey& key = know(count);
     key.is_listed = true;
     if (key.measure == measure) key.count = &count;
+  }
+}
+
+void Selector::State::collect_fleet(std::span<const FleetWindow> fleet) {
+  for (std::size_t i = 0; i < fleet.size(); ++i) {
+    if (i >= fleet_seen.size() || !has_grown(fleet_seen[i].instances, fleet[i].instances)) continue;
+    fleet_seen[i] = {};
+    for (KnownKey& key : known) key.fleet_sightings = {};
+  }
+  for (std::size_t i = 0; i < fleet.size(); ++i) {
+    for (const KeyCount& count : fleet[i].counts.keys) {
+      KnownKey& key = know(count);
+      key.is_listed = true;
+      if (key.measure == i) key.fleet_count = &count;
+    }
+  }
+}
+
+void Selector::State::remember(std::span<const Summary> merged,
+                               std::span<const FleetWindow> fleet) {
+  for (std::size_t i = 0; i < merged.size(); ++i)
+    windows[i] = {true, merged[i].at, merged[i].absent_max};
+  fleet_seen.resize(fleet.size());
+  for (std::size_t i = 0; i < fleet.size(); ++i) {
+    const Summary& counts = fleet[i].counts;
+    static_cast<Window&>(fleet_seen[i]) = {counts.window > Nanos{}, counts.at, counts.absent_max};
+    fleet_seen[i].instances = fleet[i].instances;
   }
 }
 
@@ -115,19 +167,46 @@ void Selector::State::find_rule(KnownKey& key, const KeyCount& count) const {
   if (const Window& before = windows[key.measure]; is_new && before.is_known) {
     key.sightings.add(before.at, before.absent_max, burst_span(*key.rule));
   }
+  if (is_new && key.measure < fleet_seen.size() && fleet_seen[key.measure].is_known) {
+    const FleetSeen& before = fleet_seen[key.measure];
+    key.fleet_sightings.add(before.at, before.absent_max, burst_span(*key.rule));
+  }
 }
 
-void Selector::State::classify_one(KnownKey& key, const Summary& merged) const {
+void Selector::State::judge_here(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
   const Nanos span = burst_span(rule);
   if (key.count != nullptr) {
     const Gain gain = key.sightings.gain(merged.at, key.count->low, span);
-    key.evidence = evidence_of(rule, merged, *key.count);
-    look_for_burst(key.evidence, rule, *key.count, gain, options.burst);
+    key.here = evidence_of(rule, merged, *key.count);
+    look_for_burst(key.here, rule, *key.count, gain, options.burst);
   } else {
-    key.evidence = evidence_of_unlisted(rule, merged);
+    key.here = evidence_of_unlisted(rule, merged);
   }
   key.sightings.add(merged.at, key.count == nullptr ? merged.absent_max : key.count->high, span);
+}
+
+void Selector::State::judge_in_fleet(KnownKey& key, const FleetWindow& fleet) const {
+  const Summary& counts = fleet.counts;
+  const Nanos span = burst_span(*key.rule, fleet.step);
+  if (key.fleet_count == nullptr) {
+    if (counts.window > Nanos{}) key.fleet_sightings.add(counts.at, counts.absent_max, span);
+    return;
+  }
+  const Gain gain = key.fleet_sightings.gain(counts.at, key.fleet_count->low, span);
+  key.fleet = evidence_of(*key.rule, counts, *key.fleet_count);
+  look_for_burst(key.fleet, *key.rule, *key.fleet_count, gain, options.burst);
+  key.fleet.instances = fleet.instances;
+  key.fleet.rate_here = key.here.rate_low;
+  key.fleet_sightings.add(counts.at, key.fleet_count->high, span);
+}
+
+void Selector::State::classify_one(KnownKey& key, const Summary& merged,
+                                   const FleetWindow* fleet) const {
+  const Rule& rule = *key.rule;
+  judge_here(key, merged);
+  if (fleet != nullptr) judge_in_fleet(key, *fleet);
+  key.evidence = key.fleet_count == nullptr ? key.here : hotter_evidence(key.here, key.fleet);
   const bool above = key.evidence.heat_low >= 1;
   if (above && !key.standing.above) key.standing.above_since = merged.at;
   key.standing.above = above;
@@ -184,10 +263,11 @@ Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   if (key.count != nullptr) {
     verdict.count = *key.count;
   } else {
+    if (key.fleet_count != nullptr) verdict.count = *key.fleet_count;
     clear_counts(verdict.count);
     verdict.count.high = windows[key.measure].absent_max;
   }
-  show_evidence(verdict, key.evidence);
+  show_evidence(verdict, key);
   const bool is_new = key.next.temperature != key.standing.temperature;
   if (is_new) key.standing.since = at;
   if (is_new || key.next.cause != key.standing.cause) {
@@ -208,7 +288,7 @@ void Selector::State::forget() {
   for (std::size_t i = 0; i < known.size(); ++i) {
     index.add(known[i].hash, static_cast<std::uint32_t>(i));
     known[i].is_listed = false;
-    known[i].count = nullptr;
+    known[i].count = known[i].fleet_count = nullptr;
     if (known[i].gets_cold()) known[i].standing.cause = Cause::kNone;
   }
 }
@@ -234,6 +314,8 @@ void Selector::State::reconfigure(const SelectorOptions& given) {
   index.reset(known.size());
   for (std::size_t i = 0; i < known.size(); ++i)
     index.add(known[i].hash, static_cast<std::uint32_t>(i));
+  fleet_seen.clear();
+  for (KnownKey& key : known) key.fleet_sightings = {};
   policy.reconfigure(options);
 }
 
@@ -242,11 +324,14 @@ Selector::Selector(const SelectorOptions& options) : state_(std::make_unique<Sta
 Selector::~Selector() = default;
 Selector::Selector(Selector&&) noexcept = default;
 
-std::vector<Change> Selector::update(std::span<const Summary> merged) {
-  return state_->update(merged);
+std::vector<Change> Selector::update(std::span<const Summary> merged,
+                                     std::span<const FleetWindow> fleet) {
+  return state_->update(merged, fleet);
 }
 
-std::vector<Change> Selector::update(const Summary& merged) { return state_->update({&merged, 1}); }
+std::vector<Change> Selector::update(const Summary& merged) {
+  return state_->update({&merged, 1}, {});
+}
 
 void Selector::reconfigure(const SelectorOptions& options) { state_->reconfigure(options); }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "heatsink/detect/fleet_window.h"
 #include "heatsink/detect/selector_options.h"
 #include "heatsink/detect/summary.h"
 #include "heatsink/detect/verdict.h"
@@ -28,7 +29,10 @@ class Selector {
   // first keys that became cold, then the others, hottest first. A key is classified by its rule on
   // the summary of that rule's measure. If the summary does not list it, the key is cold; a hot key
   // only if absent_max proves that it fell below its threshold.
-  std::vector<Change> update(std::span<const Summary> merged);
+  // `fleet`: what several instances have counted, for the same measures in the same order; or
+  // nothing. Its keys are judged by it, too, and known here even if nothing was counted here.
+  std::vector<Change> update(std::span<const Summary> merged,
+                             std::span<const FleetWindow> fleet = {});
   std::vector<Change> update(const Summary& merged);  // for rules of one measure
 
   // Other options from the next update on, whose summaries are those of the new rules' measures.

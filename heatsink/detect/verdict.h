@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "heatsink/base/clock.h"
@@ -14,6 +15,14 @@ namespace heatsink::detect {
 enum class Temperature : std::uint8_t { kCold, kWarm, kHot, kWriteHot };
 const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "write-hot"
 
+// What all instances of a fleet counted of a key, in the measure's unit per second.
+struct FleetEvidence {
+  double rate_low = 0, rate_high = 0;
+  double share = 0;                     // the proven part of the fleet's traffic
+  std::uint64_t instances = 0;          // how many have counted
+  std::uint64_t reads = 0, writes = 0;  // in the window
+};
+
 // One key with its evidence. Rates are per second in the measure's unit (Summary::seconds()).
 struct Verdict {
   KeyCount count;
@@ -23,9 +32,10 @@ struct Verdict {
   double rate = 0;                     // the proven rate: rate_low
   double rate_low = 0, rate_high = 0;  // the bounds of the true rate
   double share = 0;                    // the proven part of all traffic in the dimension, 0 .. 1
-  double heat = 0;    // how often it reaches its rule's threshold (1: just hot): for keys of
-                      // different rules to be compared
-  TimePoint since{};  // when it got this temperature
+  double heat = 0;  // how often it reaches its rule's threshold (1: just hot), here or in the
+                    // fleet: for keys of different rules to be compared
+  std::optional<FleetEvidence> fleet{};  // nothing: the fleet does not list it
+  TimePoint since{};                     // when it got this temperature
   // The reason, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)".
   std::string reason;
 };

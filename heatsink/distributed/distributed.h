@@ -11,6 +11,8 @@
 #include "heatsink/distributed/rate_limiter.h"          // IWYU pragma: export
 #include "heatsink/distributed/rate_limiter_metrics.h"  // IWYU pragma: export
 #include "heatsink/distributed/server.h"                // IWYU pragma: export
+#include "heatsink/distributed/server_error.h"          // IWYU pragma: export
+#include "heatsink/distributed/server_nodes.h"          // IWYU pragma: export
 #include "heatsink/distributed/statistic_form.h"        // IWYU pragma: export
 #include "heatsink/distributed/statistic_functions.h"   // IWYU pragma: export
 #include "heatsink/distributed/statistic_key.h"         // IWYU pragma: export

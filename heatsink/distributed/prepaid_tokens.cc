@@ -37,6 +37,14 @@ PrepaidTokens::Spent PrepaidTokens::spend(std::uint64_t n, TimePoint now) noexce
   }
 }
 
+void PrepaidTokens::give_back(std::uint64_t n, TimePoint now) noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);
+  do {
+    const bool has_expired = (seen >> kTokenBits) <= milliseconds(now);
+    if (has_expired || (seen & kTokenMask) + n > kHeldMax) return;
+  } while (!word_.compare_exchange_weak(seen, seen + n, std::memory_order_relaxed));
+}
+
 std::uint64_t PrepaidTokens::batch(std::uint64_t n, const PrepaidLimits& limits,
                                    TimePoint now) noexcept {
   const std::uint64_t left = held(now);

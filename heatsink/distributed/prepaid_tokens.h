@@ -42,6 +42,9 @@ class PrepaidTokens {
   std::uint64_t add(std::uint64_t tokens, const PrepaidLimits& limits, TimePoint paid_at,
                     TimePoint now) noexcept;
 
+  // Gives back tokens that were spent and not used; those that have expired meanwhile are lost.
+  void give_back(std::uint64_t n, TimePoint now) noexcept;
+
   // Tokens that a call spent at the server directly while another thread was buying: they are
   // demand too.
   void spent_directly(std::uint64_t n) noexcept { direct_.fetch_add(n, std::memory_order_relaxed); }

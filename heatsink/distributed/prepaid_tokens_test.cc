@@ -36,6 +36,17 @@ TEST(PrepaidTokens, EndsAfterItsTimeCountedFromThePayment) {
   EXPECT_EQ(tokens.held(kNow + 300ms), 5U);
 }
 
+TEST(PrepaidTokens, WhatIsGivenBackIsSpentAgainUntilItEnds) {
+  PrepaidTokens tokens;
+  tokens.add(3, kLimits, kNow, kNow);
+  EXPECT_NE(tokens.spend(3, kNow), PrepaidTokens::Spent::kNo);
+  tokens.give_back(2, kNow + 100ms);
+  EXPECT_EQ(tokens.held(kNow + 199ms), 2U);
+  EXPECT_EQ(tokens.held(kNow + 200ms), 0U);
+  tokens.give_back(2, kNow + 200ms);
+  EXPECT_EQ(tokens.held(kNow + 200ms), 0U);
+}
+
 TEST(PrepaidTokens, OneBuysAtATime) {
   PrepaidTokens tokens;
   EXPECT_TRUE(tokens.begin_buying());

@@ -87,6 +87,14 @@ void RateLimiter::Handle::try_acquire(std::uint64_t n, TimePoint deadline, Done 
     core_->ask(state_, n, deadline, std::move(done));
 }
 
+std::optional<Verdict> RateLimiter::Handle::try_here(std::uint64_t n, TimePoint now) const {
+  return core_->answer_or_buy(state_, n, now);
+}
+
+void RateLimiter::Handle::give_back(std::uint64_t n, TimePoint now) const {
+  state_->prepaid.give_back(n, now);
+}
+
 Verdict RateLimiter::Handle::acquire(std::uint64_t n, TimePoint deadline) const {
   for (;;) {
     const Verdict verdict = try_acquire(n, deadline);

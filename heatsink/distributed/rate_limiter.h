@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -105,6 +106,13 @@ class RateLimiter {
     // Does not block. `done` is called exactly once: by this call if the server is not needed, else
     // by the server's thread. `done` must not block that thread.
     void try_acquire(std::uint64_t n, TimePoint deadline, Done done) const;
+
+    // Decides by what this process holds or knows: prepaid tokens, or a refusal. Nothing: the
+    // server was asked for n tokens and more, to be held here; call it again soon. While the server
+    // does not answer: kFailure, at once. Needs lease_share > 0. Never blocks; n > 0.
+    std::optional<Verdict> try_here(std::uint64_t n, TimePoint now) const;
+    // Gives back tokens of try_here() that were not used.
+    void give_back(std::uint64_t n, TimePoint now) const;
 
    private:
     friend class RateLimiter;

@@ -76,6 +76,23 @@ void RateLimiter::Core::buy_ahead(const std::shared_ptr<LimitState>& state, Time
        now + options_.patience, [](const Verdict&) {});
 }
 
+std::optional<Verdict> RateLimiter::Core::answer_or_buy(const std::shared_ptr<LimitState>& state,
+                                                        std::uint64_t n, TimePoint now) {
+  const bool is_too_long = state->key.size() > prefix_.size() + kLimitKeyBytesMax;
+  if (is_too_long) return Verdict{.basis = Basis::kFailure};
+  if (std::optional<Verdict> known = answer_here(state, n, now)) return known;
+  const bool fails = has_problem_.load(std::memory_order_relaxed);
+  const bool may_buy =
+      !fails || now.time_since_epoch().count() >= failed_until_.load(std::memory_order_relaxed);
+  if (may_buy && state->prepaid.begin_buying()) {
+    const std::uint64_t more = state->prepaid.batch(n, prepaid_limits_, now);
+    send(state, {.n = n, .want = n + more}, {.n = 0, .is_buying = true, .at = now, .least = n},
+         now + options_.patience, [](const Verdict&) {});
+  }
+  if (fails) return Verdict{.basis = Basis::kFailure};
+  return std::nullopt;
+}
+
 void RateLimiter::Core::ask(const std::shared_ptr<LimitState>& state, std::uint64_t n,
                             TimePoint deadline, Done done) {
   const TimePoint now = BootClock::now();
@@ -137,7 +154,8 @@ Verdict RateLimiter::Core::verdict(LimitState& state, const Asked& asked,
     const std::lock_guard lock(problem_mutex_);
     problem_.clear();
   }
-  const bool is_granted = answer->granted >= std::max<std::uint64_t>(asked.n, asked.is_buying);
+  const bool is_granted =
+      answer->granted >= std::max<std::uint64_t>(asked.n, asked.is_buying ? asked.least : 0);
   return is_granted ? granted(state, asked, *answer) : denied(state, asked, *answer);
 }
 
@@ -160,7 +178,7 @@ Verdict RateLimiter::Core::denied(LimitState& state, const Asked& asked,
   refused_.fetch_add(1, std::memory_order_relaxed);
   Nanos retry_after = answer.retry_after;
   if (state.prepaid.is_in_use()) retry_after = std::max(retry_after, pause_);
-  state.denial.remember(std::max<std::uint64_t>(asked.n, 1), asked.at + retry_after);
+  state.denial.remember(std::max(asked.n, asked.least), asked.at + retry_after);
   return {.basis = Basis::kServer, .retry_after = retry_after, .remaining = answer.remaining};
 }
 
@@ -170,6 +188,8 @@ Verdict RateLimiter::Core::failed(const Error& error, Nanos waited) {
     const TimePoint until = BootClock::now() + options_.patience;
     suspended_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
   }
+  failed_until_.store((BootClock::now() + options_.patience).time_since_epoch().count(),
+                      std::memory_order_relaxed);
   {
     const std::lock_guard lock(problem_mutex_);
     problem_ = error.message;

@@ -28,6 +28,9 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
   // Decides without the server if possible. Starts to buy the next batch when this one runs low.
   std::optional<Verdict> answer_here(const std::shared_ptr<LimitState>& state, std::uint64_t n,
                                      TimePoint now);
+  // As answer_here(), but also buys n tokens and more when there are none.
+  std::optional<Verdict> answer_or_buy(const std::shared_ptr<LimitState>& state, std::uint64_t n,
+                                       TimePoint now);
   void ask(const std::shared_ptr<LimitState>& state, std::uint64_t n, TimePoint deadline,
            Done done);
   Verdict ask_and_wait(const std::shared_ptr<LimitState>& state, std::uint64_t n,
@@ -41,6 +44,7 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
     std::uint64_t n;
     bool is_buying;
     TimePoint at;
+    std::uint64_t least = 1;  // with is_buying: fewer are a refusal
   };
 
   bool leases() const { return prepaid_limits_.held_max > 0; }
@@ -61,6 +65,8 @@ class RateLimiter::Core : public std::enable_shared_from_this<Core> {
   LimitStates states_;
   // After a time-out no call waits until then: nanoseconds of BootClock.
   std::atomic<Nanos::rep> suspended_until_{0};
+  // After any failure, answer_or_buy() does not try again until then.
+  std::atomic<Nanos::rep> failed_until_{0};
   std::atomic<std::uint64_t> asked_{0}, by_lease_{0}, by_denial_{0}, allowed_{0}, refused_{0},
       failures_{0}, leased_{0}, lapsed_{0};
   std::atomic<bool> has_problem_{false};

@@ -136,8 +136,13 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
   if (!url.ok()) return url.error();
   Result<net::TlsContext> tls = tls_of(options, *url);
   if (!tls.ok()) return tls.error();
-  auto core = std::make_unique<Core>(options, std::move(url).value(), std::move(tls).value());
-  return std::unique_ptr<Server>(new Server(std::move(core)));
+  return open(std::move(url).value(), std::move(tls).value(), options);
+}
+
+std::unique_ptr<Server> Server::open(net::RedisUrl url, net::TlsContext tls,
+                                     const ServerOptions& options) {
+  return std::unique_ptr<Server>(
+      new Server(std::make_unique<Core>(options, std::move(url), std::move(tls))));
 }
 
 Server::Server(std::unique_ptr<Core> core) : core_(std::move(core)) {

@@ -17,6 +17,11 @@
 #include "heatsink/distributed/function_call.h"
 #include "heatsink/resp/value.h"
 
+namespace heatsink::net {
+struct RedisUrl;
+class TlsContext;
+}  // namespace heatsink::net
+
 namespace heatsink::distributed {
 
 struct ServerOptions {
@@ -30,6 +35,7 @@ struct ServerOptions {
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
   std::string client_name = "heatsink-functions";  // in CLIENT LIST
+  std::string use = "functions";                   // of the connection, in the log
   std::size_t calls_max = 65'536;                  // calls that wait for their replies
 };
 
@@ -52,6 +58,9 @@ class Server {
 
   // Fails if the URL or a TLS file cannot be used. A server that is down is not an error.
   static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
+  // The same with an address and a TLS context that were read elsewhere; cannot fail.
+  static std::unique_ptr<Server> open(net::RedisUrl url, net::TlsContext tls,
+                                      const ServerOptions& options);
   ~Server();
   Server(const Server&) = delete;
 

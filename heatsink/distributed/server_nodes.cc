@@ -41,7 +41,7 @@ ServerNode::ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext 
                 .response_timeout = options.response_timeout}),
       functions(pipeline),
       link(loop, address, pipeline, link_options(options),
-           "functions of " + address.url().where()) {
+           options.use + " of " + address.url().where()) {
   address.set_tls(std::move(tls));
 }
 

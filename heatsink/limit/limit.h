@@ -8,3 +8,4 @@
 #include "heatsink/limit/limiter.h"        // IWYU pragma: export
 #include "heatsink/limit/limiter_table.h"  // IWYU pragma: export
 #include "heatsink/limit/rate.h"           // IWYU pragma: export
+#include "heatsink/limit/shared_limits.h"  // IWYU pragma: export

@@ -22,6 +22,9 @@ struct Decision {
   // limit can ever allow at once.
   Nanos retry_after{0};
   std::uint64_t remaining = 0;  // how many more would be allowed now
+  // Not allowed, and not refused either: a server was asked. Ask again after retry_after. Only of
+  // SharedLimit (shared_limits.h).
+  bool undecided = false;
 };
 inline constexpr Nanos kNever = Nanos::max();
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,8 @@ constexpr Names<Of, 3> kOfNames{
     {{Of::kUpstream, "upstream"}, {Of::kAll, "all"}, {Of::kWrites, "writes"}}};
 constexpr Names<Per, 3> kPerNames{
     {{Per::kKey, "key"}, {Per::kClient, "client"}, {Per::kPrefix, "prefix"}}};
+constexpr Names<LimitPolicy::Scope, 2> kScopeNames{
+    {{LimitPolicy::Scope::kProxy, "proxy"}, {LimitPolicy::Scope::kFleet, "fleet"}}};
 constexpr Names<Over, 3> kOverNames{
     {{Over::kReject, "reject"}, {Over::kDelay, "delay"}, {Over::kStale, "stale"}}};
 
@@ -66,6 +69,7 @@ LimitPolicy limit_policy_of(const ProxyOptions& options, const RuleOptions& rule
   policy.of = value_of(kOfNames, rule.limit_of);
   policy.per = value_of(kPerNames, rule.limit_per);
   policy.over = value_of(kOverNames, rule.limit_over);
+  policy.scope = value_of(kScopeNames, rule.limit_scope);
   if (policy.over == Over::kDelay)
     policy.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
   if (policy.over == Over::kStale)
@@ -79,10 +83,26 @@ std::string orphan_fault(const RuleOptions& rule) {
   const bool says_more = rule.limit_burst || rule.limit_delay_max || rule.limit_stale_max ||
                          rule.limit_algorithm != unset.limit_algorithm ||
                          rule.limit_of != unset.limit_of || rule.limit_per != unset.limit_per ||
-                         rule.limit_over != unset.limit_over;
+                         rule.limit_over != unset.limit_over ||
+                         rule.limit_scope != unset.limit_scope;
   return says_more
              ? "limit.rate is missing: write it, as in 5000/s, or remove the other limit options"
              : "";
+}
+
+std::string scope_fault(const LimitPolicy& policy) {
+  if (policy.scope == LimitPolicy::Scope::kProxy) return "";
+  const bool is_known = policy.limiter.algorithm == Algorithm::kTokenBucket ||
+                        policy.limiter.algorithm == Algorithm::kSlidingWindow;
+  if (!is_known)
+    return "limit.scope: fleet does not work with this limit.algorithm: write token-bucket or "
+           "sliding-window, or limit.scope: proxy";
+  if (policy.over == Over::kDelay)
+    return "limit.scope: fleet does not work with limit.over: delay, because the proxies have no "
+           "common queue: write limit.over: reject, or limit.scope: proxy";
+  if (policy.limiter.rate.per < Millis(1) || policy.limiter.rate.per > std::chrono::hours(24))
+    return "limit.scope: fleet needs a limit.rate per 1ms to 24h";
+  return "";
 }
 
 std::string delay_fault(const RuleOptions& rule, const LimitPolicy& policy) {
@@ -153,7 +173,9 @@ std::string limit_text(const LimitPolicy& policy) {
   constexpr std::array<std::string_view, 3> kOf = {", counting commands that go to the server",
                                                    ", counting all commands (local hits too)",
                                                    ", counting writes"};
+  const bool is_shared = policy.scope == LimitPolicy::Scope::kFleet;
   return limit::format_rate(policy.limiter.rate) + " per " + name_of(kPerNames, policy.per) +
+         (is_shared ? " of the fleet" : "") +
          std::string(kOf[static_cast<std::size_t>(policy.of)]) +
          "; over it: " + name_of(kOverNames, policy.over);
 }
@@ -169,10 +191,25 @@ std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
   // passes.
   if (const auto made = limit::make_limiter(policy.limiter); !made)
     return "limit: " + made.error().message;
-  for (std::string fault :
-       {delay_fault(rule, policy), queue_fault(policy), stale_fault(options, rule, policy)}) {
+  for (std::string fault : {scope_fault(policy), delay_fault(rule, policy), queue_fault(policy),
+                            stale_fault(options, rule, policy)}) {
     if (!fault.empty()) return fault;
   }
+  return "";
+}
+
+std::string fleet_fault(const ProxyOptions& options) {
+  constexpr std::size_t kNameBytesMax = 64;
+  const auto is_allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  };
+  const std::string& name = options.fleet_name;
+  if (name.empty() || name.size() > kNameBytesMax ||
+      !std::all_of(name.begin(), name.end(), is_allowed))
+    return "fleet.name must be 1 to 64 letters, digits or the characters . _ -";
+  if (options.fleet_enabled && !options.detection_enabled)
+    return "fleet.enabled needs detection, but detection.enabled is false: enable it, or set "
+           "fleet.enabled to false";
   return "";
 }
 

@@ -17,11 +17,13 @@ struct LimitPolicy {
   enum class Of : std::uint8_t { kUpstream, kAll, kWrites };
   enum class Per : std::uint8_t { kKey, kClient, kPrefix };
   enum class Over : std::uint8_t { kReject, kDelay, kStale };
+  enum class Scope : std::uint8_t { kProxy, kFleet };
 
   limit::LimiterOptions limiter;  // includes how long kDelay may wait
   Of of = Of::kUpstream;
   Per per = Per::kKey;
   Over over = Over::kReject;
+  Scope scope = Scope::kProxy;
   Nanos stale_max{0};  // with kStale: maximum age of a copy
 };
 
@@ -38,6 +40,8 @@ std::string limit_text(const LimitPolicy& policy);
 
 // What is wrong with a rule's limit, and how to fix it; "": nothing.
 std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule);
+// The same for fleet.*.
+std::string fleet_fault(const ProxyOptions& options);
 // The same for limits.automatic-qps.
 std::string automatic_fault(const ProxyOptions& options);
 

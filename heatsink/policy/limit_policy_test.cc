@@ -47,6 +47,27 @@ TEST_F(LimitOptions, ARateIsATokenBucketPerKeyOfWhatGoesToTheServer) {
             "100/10s per key, counting commands that go to the server; over it: reject");
 }
 
+TEST_F(LimitOptions, ALimitOfTheFleetNeedsAnAlgorithmOfTheServerAndNoQueue) {
+  const LimitPolicy policy = policy_of("match=a,limit.rate=100/s,limit.scope=fleet");
+  EXPECT_EQ(policy.scope, LimitPolicy::Scope::kFleet);
+  EXPECT_THAT(limit_text(policy), HasSubstr("100/s per key of the fleet, counting"));
+  EXPECT_THAT(fault_of("match=a,limit.scope=fleet"), HasSubstr("limit.rate is missing"));
+  EXPECT_THAT(fault_of("match=a,limit.rate=1/s,limit.scope=fleet,limit.algorithm=fixed-window"),
+              HasSubstr("write token-bucket or sliding-window"));
+  EXPECT_THAT(fault_of("match=a,limit.rate=1/s,limit.scope=fleet,limit.over=delay"),
+              HasSubstr("no common queue"));
+}
+
+TEST_F(LimitOptions, TheNameOfAFleetIsPartOfKeys) {
+  EXPECT_EQ(fleet_fault(options), "");
+  options.fleet_name = "shop-1.eu";
+  EXPECT_EQ(fleet_fault(options), "");
+  options.fleet_name = "a}b";
+  EXPECT_THAT(fleet_fault(options), HasSubstr("fleet.name must be"));
+  options.fleet_name = "";
+  EXPECT_THAT(fleet_fault(options), HasSubstr("fleet.name must be"));
+}
+
 TEST_F(LimitOptions, AllCanBeSaid) {
   const LimitPolicy policy = policy_of(
       "match=a,limit.rate=5/s,limit.burst=7,limit.of=writes,limit.per=prefix,limit.over=delay,"

@@ -40,6 +40,16 @@ std::uint64_t mixed(std::uint64_t n) {
   return n ^ (n >> 33);
 }
 
+// Limits of several kinds that hold for the same keys have states of their own on the server.
+std::shared_ptr<limit::SharedLimit> shared_limit(const LimitPolicy& policy,
+                                                 const std::string& match, std::size_t keys_max,
+                                                 limit::SharedLimits* shared) {
+  if (policy.scope != LimitPolicy::Scope::kFleet || shared == nullptr) return nullptr;
+  Result<std::shared_ptr<limit::SharedLimit>> opened = shared->open(
+      std::to_string(static_cast<int>(policy.per)) + ":" + match, policy.limiter, keys_max);
+  return opened.ok() ? *opened : nullptr;  // scope_fault() has made sure that it opens
+}
+
 std::string retry_text(Nanos retry_after) {
   const auto ms = std::chrono::ceil<Millis>(retry_after).count();
   // Above ten seconds the exact millisecond is noise.
@@ -75,8 +85,8 @@ std::shared_ptr<RuleLimit::Limiters> RuleLimit::make_limiters(const LimitPolicy&
 }
 
 RuleLimit::RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max,
-                     const RuleLimit* before)
-    : policy_(policy), name_(std::move(name)), keys_max_(keys_max) {
+                     const RuleLimit* before, std::shared_ptr<limit::SharedLimit> shared)
+    : policy_(policy), name_(std::move(name)), keys_max_(keys_max), shared_(std::move(shared)) {
   const bool is_same = before != nullptr && counts_like(*before);
   limiters_ = is_same ? before->limiters_ : make_limiters(policy, keys_max);
   counts_ = before != nullptr ? before->counts_ : std::make_shared<Counts>();
@@ -111,13 +121,14 @@ limit::Limiter& RuleLimit::of(KeyHash key, std::uint32_t client, TimePoint now) 
 }
 
 std::unique_ptr<Limits> Limits::make(const ProxyOptions& options, const detect::RuleSet& rules,
-                                     const Limits* before) {
-  std::unique_ptr<Limits> made(new Limits(options, rules, before));
+                                     const Limits* before, limit::SharedLimits* shared) {
+  std::unique_ptr<Limits> made(new Limits(options, rules, before, shared));
   if (made->automatic_ == nullptr && !made->has_rules_) made.reset();
   return made;
 }
 
-Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before)
+Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before,
+               limit::SharedLimits* shared)
     : rules_(rules),
       waiting_max_(options.limits_waiting),
       shared_(before != nullptr ? before->shared_ : std::make_shared<Shared>()) {
@@ -128,10 +139,11 @@ Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules, const 
     if (!policy) continue;
     has_rules_ = true;
     has_hits_ |= policy->of == LimitPolicy::Of::kAll;
+    const std::size_t keys_max = keys_max_for(options, *policy, rule.match);
     limits_.back() =
-        std::make_unique<RuleLimit>(*policy, rule.name.empty() ? rule.match : rule.name,
-                                    keys_max_for(options, *policy, rule.match),
-                                    before != nullptr ? before->of_match(rule.match) : nullptr);
+        std::make_unique<RuleLimit>(*policy, rule.name.empty() ? rule.match : rule.name, keys_max,
+                                    before != nullptr ? before->of_match(rule.match) : nullptr,
+                                    shared_limit(*policy, rule.match, keys_max, shared));
   }
   if (options.automatic_qps > 0)
     // The limiter table is set-associative: with four times the room, keys rarely compete for a

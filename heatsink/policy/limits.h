@@ -28,8 +28,9 @@ class RuleLimit {
   // `name`: the rule's name in messages and metrics. `keys_max`: how many keys or clients have a
   // limiter of their own at once. `before`: the limit that this one replaces; null: there was none.
   // It shares that one's limiters if their numbers are the same, and its counts in any case.
+  // `shared`: with limit.scope: fleet, the limit of all proxies.
   RuleLimit(const LimitPolicy& policy, std::string name, std::size_t keys_max,
-            const RuleLimit* before = nullptr);
+            const RuleLimit* before = nullptr, std::shared_ptr<limit::SharedLimit> shared = {});
 
   const LimitPolicy& policy() const { return policy_; }
   const std::string& name() const { return name_; }
@@ -37,6 +38,9 @@ class RuleLimit {
   // constructor got, and that this one is not used yet.
   void take_over(RuleLimit& before, TimePoint now) noexcept;
 
+  // Null: this process keeps the limit by itself, and of() has its limiters. Else its limiters have
+  // names: that of the key, the client's address, or "" for all keys of the rule.
+  limit::SharedLimit* shared() const { return shared_.get(); }
   // The limiter of this key, of the client with this number, or of the rule, as the policy says.
   limit::Limiter& of(KeyHash key, std::uint32_t client, TimePoint now) noexcept;
   // For automatic limits, which single keys have (Limits::begin_automatic).
@@ -66,6 +70,7 @@ class RuleLimit {
   // Shared with the limits of the same rule before and after this one.
   std::shared_ptr<Limiters> limiters_;
   std::shared_ptr<Counts> counts_;
+  std::shared_ptr<limit::SharedLimit> shared_;
 };
 
 // Thread-safe without a lock. Finding a key's limit costs one detect::RuleSet::of().
@@ -73,8 +78,10 @@ class Limits {
  public:
   // Null if no rule has a limit and automatic limits are off. `rules`: made from `options`.
   // `before`: the limits that these replace; a rule is known by its match.
+  // `shared` opens limits with limit.scope: fleet; null: each process keeps them by itself.
   static std::unique_ptr<Limits> make(const ProxyOptions& options, const detect::RuleSet& rules,
-                                      const Limits* before = nullptr);
+                                      const Limits* before = nullptr,
+                                      limit::SharedLimits* shared = nullptr);
   // Just before these limits replace `before`: takes over what those have given away. By the thread
   // that begins automatic limits. REQUIRES the limits that make() got.
   void take_over(const Limits& before, TimePoint now) noexcept;
@@ -124,7 +131,8 @@ class Limits {
     LimitedKeys limited_keys;
   };
 
-  Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before);
+  Limits(const ProxyOptions& options, const detect::RuleSet& rules, const Limits* before,
+         limit::SharedLimits* shared);
   RuleLimit* of_match(std::string_view match) const;
 
   const detect::RuleSet rules_;

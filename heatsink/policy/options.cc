@@ -276,6 +276,32 @@ void ProxyOptions::describe(OptionSet& set) {
            "How often the window is evaluated. A key whose rate rises fast is evaluated at once.",
            ns(milliseconds(10)), ns(seconds(5))});
 
+  set.add({"detection.fleet-size", &fleet_size,
+           "Number of proxies that share the traffic evenly. Each one compares with a threshold "
+           "(hot-qps, warm-qps, hot-bytes, warm-bytes) divided by it, so thresholds are those of "
+           "the fleet. With fleet.enabled it holds only until the fleet is known.",
+           1, 100'000});
+
+  set.add(at_start(
+      {"fleet.enabled", &fleet_enabled,
+       "Whether the proxy counts together with others (docs/guides/fleet.md). It then writes a "
+       "few kilobytes to the server in each interval: names and counts of its busiest keys."}));
+  set.add(at_start(
+      {"fleet.name", &fleet_name,
+       "Name of the fleet: proxies and libraries with the same name count together, and share "
+       "limits with limit.scope: fleet. 1 to 64 letters, digits, dots, underscores and hyphens."}));
+  set.add(at_start(
+      {"fleet.interval", &fleet_interval,
+       "How often the proxy reports and reads the merged list, give or take a tenth. Fleets with "
+       "more than 125 proxies in a shard report less often, 500 times per second in all.",
+       ns(milliseconds(50)), ns(minutes(1))}));
+  set.add(at_start(
+      {"fleet.shards", &fleet_shards,
+       "Parts of the fleet whose reports are merged separately, then all together. 1 is enough for "
+       "1000 proxies. All proxies need the same number. In a cluster, each shard's keys are on one "
+       "node.",
+       1, 1024}));
+
   set.add({"cache.enabled", &cache_enabled,
            "Whether keys are served from local copies. If false, hot keys are only found."});
   set.add({.name = "cache.admission",

@@ -91,6 +91,13 @@ struct ProxyOptions {
   Share burst{0.25};
   Bytes detection_memory = Bytes{2'500'000};
   Nanos tick = Millis(100);
+  std::int64_t fleet_size = 1;
+
+  // fleet.*
+  bool fleet_enabled = false;
+  std::string fleet_name = "default";
+  Nanos fleet_interval = Millis(250);
+  std::int64_t fleet_shards = 1;
 
   // cache.*
   bool cache_enabled = true;

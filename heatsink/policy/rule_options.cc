@@ -110,6 +110,13 @@ void RuleOptions::describe_limit(OptionSet& set) {
            .help = "Scope of the rate: each key, each client (by its address), or all keys of the "
                    "rule together.",
            .choices = {"key", "client", "prefix"}});
+  set.add({.name = "limit.scope",
+           .target = &limit_scope,
+           .help =
+               "Whose accesses share the rate. proxy: those of each proxy by itself; fleet: those "
+               "of all proxies with the same fleet.name (docs/guides/fleet.md). fleet needs "
+               "token-bucket or sliding-window, and over: reject or stale.",
+           .choices = {"proxy", "fleet"}});
   set.add({.name = "limit.over",
            .target = &limit_over,
            .help = "What happens to a command above the rate. With reject, it gets an error; with "

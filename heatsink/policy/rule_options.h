@@ -35,6 +35,7 @@ struct RuleOptions {
   std::string limit_algorithm = "token-bucket";
   std::string limit_of = "upstream";
   std::string limit_per = "key";
+  std::string limit_scope = "proxy";
   std::string limit_over = "reject";
   std::optional<Nanos> limit_delay_max, limit_stale_max;
 

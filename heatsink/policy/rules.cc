@@ -119,6 +119,8 @@ detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
   out.measure = measure_of(options, rule);
   const auto [hot, warm] = wanted_thresholds(options, rule, out.measure.dimension);
   detect::set_thresholds(out, hot, warm);
+  if (options.fleet_size > 1)
+    detect::divide_thresholds(out, static_cast<std::uint64_t>(options.fleet_size));
   out.hot_share = rule.hot_share.value_or(options.hot_share).part;
   out.confirm_windows =
       static_cast<std::uint32_t>(rule.confirm_windows.value_or(options.confirm_windows));
@@ -186,21 +188,30 @@ struct ShardMeasure {
   detect::RuleSet::ShardCounts counts;
 };
 
-std::vector<ShardMeasure> shard_measures(const ProxyOptions& options,
-                                         const detect::RuleSet& rules) {
+// A key that is urgent here is judged at once, which helps only if this proxy's own counts decide:
+// the urgent count is not that of a fleet.
+std::vector<ShardMeasure> shard_measures(const ProxyOptions& options, const detect::RuleSet& rules,
+                                         std::uint64_t instances) {
   const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(options.workers, 1));
   std::vector<ShardMeasure> out;
-  for (const Measure& measure : rules.measures())
-    out.push_back({measure, rules.shard_counts(out.size(), options.burst.part, workers)});
+  for (const Measure& measure : rules.measures()) {
+    const std::size_t at = out.size();
+    const auto of_shards = [&](std::size_t shards) {
+      return rules.shard_counts(at, options.burst.part, shards);
+    };
+    out.push_back({measure, of_shards(workers * std::max<std::uint64_t>(instances, 1))});
+    out.back().counts.urgent_count = of_shards(workers).urgent_count;
+  }
   return out;
 }
 
 }  // namespace
 
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
-                                                    const detect::RuleSet& rules) {
+                                                    const detect::RuleSet& rules,
+                                                    std::uint64_t instances) {
   std::vector<detect::MeasureOptions> out;
-  for (const auto& [measure, counts] : shard_measures(options, rules))
+  for (const auto& [measure, counts] : shard_measures(options, rules, instances))
     out.push_back({.measure = measure,
                    .urgent_count = counts.urgent_count,
                    .worth_tracking = counts.worth_tracking});
@@ -208,9 +219,10 @@ std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
 }
 
 std::vector<detect::CountLevel> shard_floors(const ProxyOptions& options,
-                                             const detect::RuleSet& rules) {
+                                             const detect::RuleSet& rules,
+                                             std::uint64_t instances) {
   std::vector<detect::CountLevel> floors;
-  for (const auto& [measure, counts] : shard_measures(options, rules))
+  for (const auto& [measure, counts] : shard_measures(options, rules, instances))
     floors.push_back(counts.floor);
   return floors;
 }
@@ -224,6 +236,8 @@ std::string threshold_words(const ProxyOptions& options) {
                           : detect::hot_qps_words(options.hot_qps);
   if (options.hot_share.part > 0)
     out += " or " + format_share(options.hot_share) + " of the traffic (detection.hot-share)";
+  if (options.fleet_size > 1)
+    out += " divided by " + std::to_string(options.fleet_size) + " (detection.fleet-size)";
   const std::size_t rules = options.rules.size();
   if (rules > 0)
     out += " or the threshold of its rule (" + std::to_string(rules) +

@@ -35,12 +35,15 @@ Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& s
 detect::SelectorOptions selector_options(const ProxyOptions& options, const detect::RuleSet& rules);
 
 // What each of `workers` shards counts, one entry for each of rules.measures(). A key is urgent
-// once one shard has seen its part of a threshold, or of the beginning of a burst.
+// once one shard has seen its part of a threshold, or of the beginning of a burst. `instances`: how
+// many proxies add up their counts.
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
-                                                    const detect::RuleSet& rules);
+                                                    const detect::RuleSet& rules,
+                                                    std::uint64_t instances = 1);
 // Counts that a shard may leave out: keys below them cannot be warm, even in all shards together.
 std::vector<detect::CountLevel> shard_floors(const ProxyOptions& options,
-                                             const detect::RuleSet& rules);
+                                             const detect::RuleSet& rules,
+                                             std::uint64_t instances = 1);
 
 // What it means that no key is hot: "no key reaches 3000/s (detection.hot-qps) or the threshold of
 // its rule (2 rules)".

@@ -38,6 +38,28 @@ class Rules : public ::testing::Test {
   OptionSet rows;
 };
 
+TEST_F(Rules, AloneEachOfAFleetHasItsPartOfTheThresholds) {
+  options.hot_qps = 3000;
+  options.fleet_size = 20;
+  add("match=a,hot-qps=100,warm-qps=40");
+  const detect::RuleSet rules = rule_set(options).value();
+  EXPECT_DOUBLE_EQ(rules.rules()[0].hot, 150);
+  EXPECT_DOUBLE_EQ(rules.rules()[1].hot, 5);
+  EXPECT_DOUBLE_EQ(rules.rules()[1].warm, 2);
+  EXPECT_THAT(quiet_sentence(options), HasSubstr("divided by 20 (detection.fleet-size)"));
+}
+
+TEST_F(Rules, InAFleetKeysAreTrackedFromTheirPartOn) {
+  options.hot_qps = 3000;
+  options.workers = 2;
+  const detect::RuleSet rules = rule_set(options).value();
+  const std::uint64_t alone = shard_floors(options, rules)[0].least;
+  const std::uint64_t together = shard_floors(options, rules, 16)[0].least;
+  EXPECT_NEAR(static_cast<double>(together), static_cast<double>(alone) / 16, 1);
+  EXPECT_EQ(measure_options(options, rules, 16)[0].urgent_count,
+            measure_options(options, rules)[0].urgent_count);
+}
+
 TEST_F(Rules, EveryDimensionCanBeWritten) {
   using detect::Dimension;
   for (const auto& [name, dimension] :

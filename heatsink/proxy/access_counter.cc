@@ -47,9 +47,11 @@ AccessCounter::AccessCounter(const policy::ProxyOptions& options, const detect::
       recorders_(recorder_options(options, seed, this), policy::measure_options(options, rules)),
       floors_(policy::shard_floors(options, rules)) {}
 
-void AccessCounter::reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules) {
+void AccessCounter::reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules,
+                                std::uint64_t instances) {
   if (!reply_sizes_ && counts_bytes(rules)) reply_sizes_ = std::make_unique<ReplySizes>();
-  const std::vector<detect::MeasureOptions> measures = policy::measure_options(options, rules);
+  const std::vector<detect::MeasureOptions> measures =
+      policy::measure_options(options, rules, instances);
   if (options.slots == slots_ && options.detection_memory == memory_) {
     recorders_.reconfigure(measures);
   } else {
@@ -57,7 +59,7 @@ void AccessCounter::reconfigure(const policy::ProxyOptions& options, const detec
   }
   slots_ = options.slots;
   memory_ = options.detection_memory;
-  floors_ = policy::shard_floors(options, rules);
+  floors_ = policy::shard_floors(options, rules, instances);
 }
 
 bool AccessCounter::take_urgent(TimePoint now) noexcept {

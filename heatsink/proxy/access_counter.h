@@ -23,7 +23,9 @@ class AccessCounter final : private detect::TallyNames {
 
   // Counts by these options and rules from now on. Counts survive where window and dimension stay,
   // unless detection.slots or detection.memory has changed.
-  void reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules);
+  // `instances`: how many proxies add up their counts.
+  void reconfigure(const policy::ProxyOptions& options, const detect::RuleSet& rules,
+                   std::uint64_t instances = 1);
 
   // May make a key urgent: see take_urgent().
   void record(const detect::Access& access, TimePoint now) noexcept {

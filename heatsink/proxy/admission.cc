@@ -26,8 +26,28 @@ bool Admission::counts(const policy::LimitPolicy& policy, const AskedKey& key, S
   return stage == Stage::kUpstream;
 }
 
+std::shared_ptr<limit::Limiter> Admission::shared_limiter(policy::RuleLimit& limit,
+                                                          const AskedKey& key,
+                                                          std::uint32_t client) const {
+  if (limit.shared() == nullptr) return nullptr;
+  switch (limit.policy().per) {
+    case policy::LimitPolicy::Per::kKey:
+      return limit.shared()->of(key.name);
+    case policy::LimitPolicy::Per::kClient:
+      return limit.shared()->of(clients_ != nullptr ? clients_->name(client) : "");
+    case policy::LimitPolicy::Per::kPrefix:
+      break;
+  }
+  return limit.shared()->of("");
+}
+
 void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_t client,
                      Stage stage, TimePoint now) {
+  if (std::shared_ptr<limit::Limiter> shared = shared_limiter(limit, key, client)) {
+    limit::Limiter* const limiter = shared.get();
+    taken_.push_back({&limit, std::move(shared), limiter, &key, 1, stage, now});
+    return;
+  }
   limit::Limiter* const limiter = &limit.of(key.hash, client, now);
   const auto first = taken_.end() - static_cast<std::ptrdiff_t>(std::min(taken_.size(), kLookBack));
   const auto same = std::find_if(first, taken_.end(), [&](const Taken& taken) {
@@ -36,7 +56,7 @@ void Admission::want(policy::RuleLimit& limit, const AskedKey& key, std::uint32_
   if (same != taken_.end()) {
     ++same->count;
   } else {
-    taken_.push_back({&limit, limiter, &key, 1, stage, now});
+    taken_.push_back({&limit, nullptr, limiter, &key, 1, stage, now});
   }
 }
 
@@ -55,7 +75,8 @@ Admission::Answer Admission::take(std::size_t from, TimePoint now) {
     const Taken& wanted = taken_[i];
     const limit::Decision decision = wanted.limiter->try_acquire(wanted.count, now);
     if (!decision.allowed) {
-      answer = {Answer::Verdict::kRefused, Nanos(0), wanted.limit, wanted.key,
+      answer = {decision.undecided ? Answer::Verdict::kUndecided : Answer::Verdict::kRefused,
+                decision.undecided ? decision.retry_after : Nanos(0), wanted.limit, wanted.key,
                 decision.retry_after};
       // The limiters from here on have not been asked; ask() gives back the tokens of those before.
       taken_.resize(i);
@@ -75,6 +96,11 @@ Admission::Answer Admission::ask(Stage stage, std::span<const AskedKey> keys, st
   if (taken_.size() > from) answer = take(from, now);  // most keys have no limit
   if (answer.verdict == Answer::Verdict::kWait && !limits_->start_waiting())
     answer.verdict = Answer::Verdict::kRefused;
+  // Undecided: nothing of this stage is kept, so that two requests cannot wait for each other.
+  if (answer.verdict == Answer::Verdict::kUndecided) {
+    give_back(from);
+    return answer;
+  }
   if (answer.verdict == Answer::Verdict::kRefused) {
     give_back(0);
     return answer;

@@ -15,6 +15,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/policy/limits.h"
+#include "heatsink/proxy/client_names.h"
 
 namespace heatsink::proxy {
 
@@ -34,7 +35,8 @@ class Admission {
   enum class Stage : std::uint8_t { kLocal, kUpstream };
 
   struct Answer {
-    enum class Verdict : std::uint8_t { kGo, kWait, kRefused } verdict = Verdict::kGo;
+    // kUndecided: a server was asked about a limit of the fleet; ask() again after `wait`.
+    enum class Verdict : std::uint8_t { kGo, kWait, kUndecided, kRefused } verdict = Verdict::kGo;
     Nanos wait{0};  // with kWait: the time until its turn
     // With kRefused:
     policy::RuleLimit* limit = nullptr;
@@ -42,7 +44,9 @@ class Admission {
     Nanos retry_after{0};
   };
 
-  explicit Admission(std::shared_ptr<policy::Limits> limits) : limits_(std::move(limits)) {}
+  // `clients`: for limits of clients that several proxies share; it outlives this.
+  explicit Admission(std::shared_ptr<policy::Limits> limits, const ClientNames* clients = nullptr)
+      : limits_(std::move(limits)), clients_(clients) {}
   ~Admission() { end(); }
   Admission(const Admission&) = delete;
 
@@ -68,6 +72,7 @@ class Admission {
  private:
   struct Taken {
     policy::RuleLimit* limit;
+    std::shared_ptr<limit::Limiter> shared;  // owns `limiter`; null: the limit owns it
     limit::Limiter* limiter;
     const AskedKey* key;  // the first key; valid while ask() runs
     std::uint64_t count;
@@ -82,7 +87,11 @@ class Admission {
   Answer take(std::size_t from, TimePoint now);
   void give_back(std::size_t from);
 
+  std::shared_ptr<limit::Limiter> shared_limiter(policy::RuleLimit& limit, const AskedKey& key,
+                                                 std::uint32_t client) const;
+
   const std::shared_ptr<policy::Limits> limits_;
+  const ClientNames* const clients_;
   std::vector<Taken> taken_;
   std::array<bool, 2> passed_{};
   bool spent_ = false;

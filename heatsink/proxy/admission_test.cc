@@ -65,6 +65,53 @@ class Admissions : public ::testing::Test {
   std::shared_ptr<policy::Limits> limits;
 };
 
+// A limit of the fleet that a test answers for.
+class SharedLimitForTest final : public limit::SharedLimit, public limit::SharedLimits {
+ public:
+  limit::Decision decision;
+  std::vector<std::string> asked;
+  int given_back = 0;
+
+  std::shared_ptr<limit::Limiter> of(std::string_view key) override {
+    asked.emplace_back(key);
+    return std::make_shared<One>(*this);
+  }
+  std::string problem() const override { return ""; }
+  Result<std::shared_ptr<limit::SharedLimit>> open(const std::string& /*name*/,
+                                                   const limit::LimiterOptions& /*options*/,
+                                                   std::size_t /*keys_max*/) override {
+    return std::shared_ptr<limit::SharedLimit>(this, [](limit::SharedLimit*) {});
+  }
+
+ private:
+  struct One final : limit::Limiter {
+    explicit One(SharedLimitForTest& owner) : all(owner) {}
+    limit::Decision try_acquire(std::uint64_t, TimePoint) noexcept override { return all.decision; }
+    void give_back(std::uint64_t, TimePoint) noexcept override { ++all.given_back; }
+    void forget() noexcept override {}
+    SharedLimitForTest& all;
+  };
+};
+
+TEST_F(Admissions, ALimitOfTheFleetMayBeUndecidedAndIsAskedAgain) {
+  start({"match=lim:*,limit.rate=10/s,limit.scope=fleet",
+         "match=pre:*,limit.rate=10/s,"
+         "limit.scope=fleet,limit.per=prefix"});
+  SharedLimitForTest shared;
+  limits = policy::Limits::make(options, policy::rule_set(options).value(), nullptr, &shared);
+  Admission admission(limits);
+  shared.decision = {.retry_after = Millis(1), .undecided = true};
+  const auto lim = keys({"lim:1", "pre:1"});
+  EXPECT_EQ(admission.ask(Stage::kUpstream, lim, kClient, kStart).verdict, Verdict::kUndecided);
+  EXPECT_FALSE(admission.has_passed(Stage::kUpstream));
+  EXPECT_FALSE(admission.is_busy());
+  shared.decision = {.allowed = true};
+  EXPECT_EQ(admission.ask(Stage::kUpstream, lim, kClient, kStart).verdict, Verdict::kGo);
+  admission.end(false);  // the server was not asked after all
+  EXPECT_EQ(shared.given_back, 2);
+  EXPECT_EQ(shared.asked, (std::vector<std::string>{"lim:1", "", "lim:1", ""}));
+}
+
 TEST_F(Admissions, WithoutARuleThereAreNoLimits) {
   EXPECT_EQ(policy::Limits::make(options, policy::rule_set(options).value()), nullptr);
 }

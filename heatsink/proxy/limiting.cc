@@ -28,7 +28,8 @@ Admission* Limiting::admission() {
   if (now == nullptr) {
     admission_.reset();
   } else if (admission_ == nullptr || &admission_->limits() != now) {
-    admission_ = std::make_unique<Admission>(parts_.shared.current().limits);
+    admission_ =
+        std::make_unique<Admission>(parts_.shared.current().limits, &parts_.shared.client_names);
   }
   return admission_.get();
 }
@@ -79,6 +80,9 @@ Outcome Limiting::admit(Request& request, std::span<const AskedKey> keys, Stage 
     case Verdict::kWait:
       admission_->limits().count(*answer.limit, policy::LimitOutcome::kDelayed, answer.key->hash,
                                  parts_.loop.now());
+      return wait_for(request, answer.wait);
+    // The worker goes on meanwhile. It ends within ServerLimits::kPatience.
+    case Verdict::kUndecided:
       return wait_for(request, answer.wait);
     case Verdict::kRefused:
       break;

@@ -101,6 +101,24 @@ Result<policy::KeyDisplay> display_of(const policy::ProxyOptions& options) {
   return policy::KeyDisplay::hashed(std::move(secret).value());
 }
 
+// Opens a connection only if a rule has such a limit.
+std::unique_ptr<fleet::ServerLimits> fleet_limits(const policy::ProxyOptions& options,
+                                                  net::RedisUrl upstream,
+                                                  const net::TlsContext& tls) {
+  upstream.db = 0;
+  distributed::ServerOptions server;
+  server.connect_timeout = options.connect_timeout;
+  server.response_timeout = std::min<Nanos>(options.response_timeout, std::chrono::seconds(1));
+  server.backoff_min = options.backoff_min;
+  server.backoff_max = options.backoff_max;
+  server.client_name = "heatsink-limits";
+  server.use = "limits of the fleet";
+  auto limits = std::make_unique<fleet::ServerLimits>(options.fleet_name, std::move(upstream), tls,
+                                                      std::move(server));
+  limits->set_instances(static_cast<std::uint64_t>(options.fleet_size));
+  return limits;
+}
+
 // The allocator raises this limit by itself up to 64 MiB per thread, and malloc_trim() leaves the
 // end of a thread's heap alone (glibc 2.36): without it 30 MB of a burst stayed for good
 // (docs/decisions/0049-idle-clients-keep-no-buffers.md).
@@ -110,8 +128,9 @@ void bound_unused_memory() { mallopt(M_TRIM_THRESHOLD, 1024 * 1024); }
 
 struct Proxy::Threads {
   Threads(const policy::ProxyOptions& options, net::RedisUrl upstream, std::uint64_t seed,
-          policy::KeyDisplay shown)
-      : shared(options, std::move(upstream), seed, std::move(shown)), keeper(shared) {}
+          policy::KeyDisplay shown, std::unique_ptr<fleet::ServerLimits> limits)
+      : shared(options, std::move(upstream), seed, std::move(shown), std::move(limits)),
+        keeper(shared) {}
 
   ~Threads() {
     // Workers stop before the keeper, because they call it until their threads end.
@@ -239,7 +258,9 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
       topology::AddressTranslation::parse(options.upstream_translate);
   if (!translation.ok())
     return Error{translation.error().code, "upstream.translate: " + translation.error().message};
-  auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown));
+  std::unique_ptr<fleet::ServerLimits> limits = fleet_limits(options, *upstream, tls->upstream);
+  auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown),
+                                           std::move(limits));
   threads->shared.cluster.translate_by(*std::move(translation));
   threads->shared.set_tls(*std::move(tls));
   threads->shared.upstream_address.set_addresses(std::move(*addresses));
@@ -271,7 +292,6 @@ Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
   const std::shared_ptr<const copies::PolicySnapshot> before = shared.held();
   policy::ProxyOptions wanted = options;
   wanted.workers = before->options.workers;
-  // Whatever can fail comes before the first change.
   const Result<net::RedisUrl> upstream = net::parse_upstream_url(wanted.upstream);
   if (!upstream.ok()) return upstream.error();
   if (const Result<detect::RuleSet> rules = policy::rule_set(wanted); !rules.ok())
@@ -279,8 +299,11 @@ Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
   Result<policy::TlsContexts> tls = policy::load_tls(wanted, *upstream);
   if (!tls.ok()) return tls.error();
 
+  shared.shared_limits->set_credentials(upstream->user, upstream->password);
+  shared.shared_limits->set_tls(tls->upstream);
   const auto next = std::make_shared<const copies::PolicySnapshot>(
-      wanted, redis::Credentials{upstream->user, upstream->password}, shared.shown, before.get());
+      wanted, redis::Credentials{upstream->user, upstream->password}, shared.shown, before.get(),
+      shared.shared_limits.get());
   shared.set_tls(*std::move(tls));
   shared.follow(wanted);
   if (!threads_->adopt(next, kAdoptWithin))

@@ -94,6 +94,26 @@ constexpr MetricRow kReadCpu{
     "Estimate of the server's CPU time for one read that a local copy spares it. Only with "
     "cache.admission: pays."};
 
+constexpr MetricRow kFleetUp{
+    "heatsink_fleet_up", MetricKind::kGauge,
+    "1 while the merged counts of the fleet are known and judge keys; else 0: the proxy goes on "
+    "alone. Only with fleet.enabled."};
+constexpr MetricRow kFleetInstances{
+    "heatsink_fleet_instances", MetricKind::kGauge,
+    "Instances in the latest merged list. Only with fleet.enabled."};
+constexpr MetricRow kFleetReports{"heatsink_fleet_reports_total", MetricKind::kCounter,
+                                  "Reports that the proxy has sent. Only with fleet.enabled."};
+constexpr MetricRow kFleetFailures{
+    "heatsink_fleet_failures_total", MetricKind::kCounter,
+    "Reports and lists that the server refused or did not answer. Only with fleet.enabled."};
+constexpr MetricRow kFleetMerges{
+    "heatsink_fleet_merges_total", MetricKind::kCounter,
+    "Merged lists that this proxy has written. Only with fleet.enabled."};
+constexpr MetricRow kFleetBroken{
+    "heatsink_fleet_broken_total", MetricKind::kCounter,
+    "Reports and lists that this proxy refused to believe: damaged, too long, or impossible. Only "
+    "with fleet.enabled."};
+
 using Histogram = copies::DurationHistogram Latencies::*;
 
 MetricSample latency_of(const MetricRow& row, std::span<const Worker* const> workers,
@@ -139,6 +159,16 @@ void append_benefit(MetricSamples& samples, const report::Report& report) {
   samples.push_back({&kSaved, report.copies->saved});
   if (report.copies->read_cpu)
     samples.push_back({&kReadCpu, std::chrono::duration<double>(*report.copies->read_cpu).count()});
+}
+
+void append_fleet(MetricSamples& samples, const std::optional<report::FleetReport>& fleet) {
+  if (!fleet) return;
+  samples.push_back({&kFleetUp, fleet->is_known ? 1.0 : 0.0});
+  samples.push_back({&kFleetInstances, static_cast<double>(fleet->instances)});
+  samples.push_back({&kFleetReports, static_cast<double>(fleet->reports)});
+  samples.push_back({&kFleetFailures, static_cast<double>(fleet->failures)});
+  samples.push_back({&kFleetMerges, static_cast<double>(fleet->merged)});
+  samples.push_back({&kFleetBroken, static_cast<double>(fleet->broken)});
 }
 
 void append_memory(MetricSamples& samples, const SharedState& shared,
@@ -197,6 +227,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
        .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
+  append_fleet(samples, report.fleet);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   append_upstream(samples, shared);
   add(kClients, report.clients);
@@ -213,11 +244,35 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
 }
 
 MetricRows metric_rows() {
-  MetricRows rows{
-      &kTracked, &kBuffers,    &kHitsByCommand, &kClients,         &kPrivate,     &kUp,
-      &kEntries, &kBytes,      &kHot,           &kWriteHot,        &kStaleness,   &kLogDropped,
-      &kWarm,    &kUpstreamUp, &kClientLatency, &kUpstreamLatency, &kFillLatency, &kCertificateEnd,
-      &kSaved,   &kReadCpu,    &kLeader,        &kLeaderChanges,   &kSentinels};
+  MetricRows rows{&kTracked,
+                  &kBuffers,
+                  &kHitsByCommand,
+                  &kClients,
+                  &kPrivate,
+                  &kUp,
+                  &kEntries,
+                  &kBytes,
+                  &kHot,
+                  &kWriteHot,
+                  &kStaleness,
+                  &kLogDropped,
+                  &kWarm,
+                  &kUpstreamUp,
+                  &kClientLatency,
+                  &kUpstreamLatency,
+                  &kFillLatency,
+                  &kCertificateEnd,
+                  &kSaved,
+                  &kReadCpu,
+                  &kLeader,
+                  &kLeaderChanges,
+                  &kSentinels,
+                  &kFleetUp,
+                  &kFleetInstances,
+                  &kFleetReports,
+                  &kFleetFailures,
+                  &kFleetMerges,
+                  &kFleetBroken};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);

@@ -99,7 +99,8 @@ void Worker::adopt_policy(std::function<void()> done) {
 void Worker::follow_policy() {
   const copies::PolicySnapshot& policy = shared_.current();
   if (counter_) {
-    counter_->reconfigure(policy.options, policy.rules);
+    counted_for_ = shared_.fleet_instances.load(std::memory_order_relaxed);
+    counter_->reconfigure(policy.options, policy.rules, counted_for_);
     parts_.reply_sizes = reply_sizes_ = counter_->reply_sizes();
     note_detection_memory();
   }
@@ -111,6 +112,15 @@ void Worker::follow_policy() {
 }
 
 // ---- access counts
+
+// In a larger fleet each proxy sees a smaller part of a hot key.
+void Worker::follow_fleet() {
+  const std::uint64_t instances = shared_.fleet_instances.load(std::memory_order_relaxed);
+  if (instances == counted_for_) return;
+  counted_for_ = instances;
+  const copies::PolicySnapshot& policy = shared_.current();
+  counter_->reconfigure(policy.options, policy.rules, instances);
+}
 
 void Worker::post_summary(bool urgent) {
   std::vector<detect::Summary> summaries = counter_->summarize(loop_.now());
@@ -369,7 +379,10 @@ void Worker::tick() {
   const TimePoint now = loop_.now();
   sign_of_life_.give(now);
   if (shared_.memory.is_exhausted()) shed_later();
-  if (counter_) post_summary(false);
+  if (counter_) {
+    follow_fleet();
+    post_summary(false);
+  }
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
     keeper_.play(std::move(sample));
   check_timeouts(now);

@@ -202,6 +202,7 @@ class Worker final : public Upstream::Host,
   void handshake_failed(const std::string& peer, const std::string& why) override;
   void throttle_accept(const std::string& why);
   void follow_policy();
+  void follow_fleet();
   void tick();
   void tend_clients(TimePoint now);
   void note_memory();
@@ -287,7 +288,8 @@ class Worker final : public Upstream::Host,
   std::size_t tick_timer_ = 0;
   TimePoint worked_at_{};  // when a client last did something
   bool wake_due_ = false;
-  bool quiet_ = true;  // the last summary was empty
+  std::uint64_t counted_for_ = 1;  // NodeState::fleet_instances that the counter knows
+  bool quiet_ = true;              // the last summary was empty
   bool accepts_ = true;
   struct Giving {
     const handover::Channel* to = nullptr;  // null: none

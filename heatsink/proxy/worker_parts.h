@@ -8,6 +8,7 @@
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/copies/read_hits.h"
 #include "heatsink/copies/worker_copies.h"
+#include "heatsink/fleet/names.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/access_counter.h"
 #include "heatsink/proxy/admission.h"
@@ -42,6 +43,9 @@ struct WorkerParts {
     read_hits.add(read, hits);
   }
   void record(const detect::Access& access) const {
+    // A library, or another proxy, may reach its server through this one.
+    if (access.key.starts_with('h') && fleet::is_own_key(access.key)) [[unlikely]]
+      return;
     const bool writes = access.kind == detect::AccessKind::kWrite;
     counters.add(writes             ? copies::Count::kAccessWrites
                  : access.local_hit ? copies::Count::kAccessHits

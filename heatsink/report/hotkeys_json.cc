@@ -149,6 +149,25 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
   return out;
 }
 
+json::value fleet_value(const std::optional<FleetReport>& fleet) {
+  if (!fleet) return nullptr;
+  return json::object{{"name", printable(fleet->name)},
+                      {"known", fleet->is_known},
+                      {"instances", fleet->instances},
+                      {"age_seconds", fleet->age ? seconds(*fleet->age) : nullptr},
+                      {"merges", fleet->merges},
+                      {"problem", one_line(fleet->problem, detect::kKeyBytesMax)}};
+}
+
+// What all instances have counted of the key; null: the fleet does not list it.
+json::value fleet_evidence(const detect::Verdict& verdict) {
+  if (!verdict.fleet) return nullptr;
+  return json::object{{"rate", number(verdict.fleet->rate_low)},
+                      {"rate_high", number(verdict.fleet->rate_high)},
+                      {"share", number(verdict.fleet->share)},
+                      {"instances", verdict.fleet->instances}};
+}
+
 json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   const detect::Verdict& verdict = key.verdict;
   const detect::KeyCount& count = verdict.count;
@@ -163,6 +182,7 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   out["rate_low"] = number(verdict.rate_low);
   out["rate_high"] = number(verdict.rate_high);
   out["share"] = number(verdict.share);
+  out["fleet"] = fleet_evidence(verdict);
   out["reads"] = count.reads;
   out["writes"] = count.writes;
   out["hits"] = count.hits;
@@ -211,6 +231,7 @@ json::object hotkeys_object(const Report& report, WallTime wall_at) {
   out["headline"] = headline(report);
   out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
   out["node"] = node_object(report);
+  out["fleet"] = fleet_value(report.fleet);
   out["copies"] = copies_value(report.copies);
   out["templates"] = templates_value(report.templates);
   out["keys"] = std::move(keys);

@@ -49,7 +49,7 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
   const json::value expected = json::parse(R"({
     "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, 
     "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
-    "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081,
+    "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081, "fleet": null,
     "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
     "hit_ratio": 0.75, "commands": [{"name": "GET", "low": 39, "high": 41}],
     "clients": [{"name": "10.0.0.7", "low": 30, "high": 30},
@@ -60,6 +60,21 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
     "limit": "5/s per key; over it: reject", "limited_rate": 12.5, "warmed": true,
     "coalesce_seconds": 0.002, "stale_while_error_seconds": 30})");
   EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
+}
+
+TEST(HotkeysJson, AFleetAndItsEvidenceAreShown) {
+  Report report = sample_report();
+  report.fleet.emplace();
+  report.fleet->name = "shop";
+  report.fleet->instances = 20;
+  report.fleet->problem = "OOM";
+  report.keys[0].verdict.fleet = {
+      .rate_low = 2000, .rate_high = 2010, .share = 0.5, .instances = 20};
+  const json::value parsed = json::parse(hotkeys_json(report, WallTime()));
+  EXPECT_EQ(parsed.at("fleet"), json::parse(R"({"name": "shop", "known": false, "instances": 20,
+    "age_seconds": null, "merges": false, "problem": "OOM"})"));
+  EXPECT_EQ(parsed.at("keys").as_array().at(0).at("fleet"),
+            json::parse(R"({"rate": 2000, "rate_high": 2010, "share": 0.5, "instances": 20})"));
 }
 
 TEST(HotkeysJson, NoBoundIsNull) {

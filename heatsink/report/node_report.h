@@ -33,6 +33,17 @@ struct KeyReport {
       0};  // its copy is served so long past its proof in an outage; 0: it is not
 };
 
+// What a node knows of the fleet that it counts together with.
+struct FleetReport {
+  std::string name;
+  bool is_known = false;        // a merged list of now is there, and judges keys
+  std::uint64_t instances = 1;  // of the latest list
+  std::optional<Nanos> age;     // of that list; nothing: none yet
+  bool merges = false;          // this node merges the reports of its shard
+  std::string problem;          // why it does not report or read; "": it does
+  std::uint64_t reports = 0, failures = 0, merged = 0, broken = 0;  // since the start
+};
+
 // Rates are per second over the window. A plain value; the proxy (or another observer) makes it,
 // and admin reads it.
 struct Report {
@@ -71,6 +82,7 @@ struct Report {
   std::uint64_t cached_bytes = 0;
   // copies proven stale since the start: each is a coherence fault
   std::uint64_t stale_confirmed = 0;
+  std::optional<FleetReport> fleet{};    // nothing: it counts alone
   std::optional<CopiesReport> copies{};  // nothing: only hot keys get copies, or there are none
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };

@@ -38,7 +38,12 @@ def told(page):
 
 
 class Metrics(ProxyTest):
-    PROXY_OPTIONS = {**EAGER, "cache.admission": "pays", "limits.automatic-qps": 1000}
+    PROXY_OPTIONS = {
+        **EAGER,
+        "cache.admission": "pays",
+        "limits.automatic-qps": 1000,
+        "fleet.enabled": "yes",
+    }
     RULES = RULES
 
     def setUp(self):

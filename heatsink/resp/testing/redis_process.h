@@ -39,6 +39,7 @@ class RedisProcess {
   RedisProcess& operator=(const RedisProcess&) = delete;
 
   bool running() const { return ready_; }
+  pid_t pid() const { return child_; }
   std::string socket_path() const { return directory_ + "/redis.sock"; }
 
   // Kills the server; restart() starts another, empty one at the same path.

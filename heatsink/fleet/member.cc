@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/fleet/member.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/hash.h"
+#include "heatsink/base/units.h"
+#include "heatsink/fleet/bounds.h"
+#include "heatsink/fleet/report.h"
+
+namespace heatsink::fleet {
+namespace {
+
+// Every so many reports an instance adds itself to the set again, in case that it was lost.
+constexpr std::uint64_t kAddEvery = 8;
+
+// A list that has not changed for three steps, and this, says nothing about now.
+constexpr Nanos kListLives = std::chrono::seconds(2);
+constexpr Nanos kReportLivesMin = Millis(1500);
+
+std::string life_text(Nanos time) {
+  return std::to_string(std::chrono::ceil<Millis>(time).count());
+}
+
+}  // namespace
+
+std::uint64_t Member::shard_of(std::string_view id, std::uint64_t shards) {
+  return hash_name(id, 0).value % std::max<std::uint64_t>(shards, 1);
+}
+
+Member::Member(const MemberOptions& options, Port& port)
+    : options_(options),
+      names_(options.fleet),
+      shard_(shard_of(options.id, options.shards)),
+      port_(port),
+      random_(static_cast<std::uint32_t>(options.random_seed % 2'147'483'646 + 1)) {}
+
+Member::~Member() = default;
+
+TimePoint Member::due() const {
+  TimePoint due = std::min(report_due_, read_due_);
+  if (merger_) due = std::min(due, merger_->due());
+  if (all_merger_) due = std::min(due, all_merger_->due());
+  return due;
+}
+
+Nanos Member::step() const { return std::max(options_.interval, list_ ? list_->step : Nanos(0)); }
+
+Nanos Member::life() const { return std::max(3 * step(), kReportLivesMin); }
+
+// A tenth at most, so that instances that began together spread over the step.
+Nanos Member::jittered(Nanos time) {
+  const double factor = std::uniform_real_distribution<double>(0.9, 1.1)(random_);
+  return Nanos(static_cast<Nanos::rep>(static_cast<double>(time.count()) * factor));
+}
+
+List Member::list(TimePoint now) const {
+  return list_ && now - list_at_ <= 3 * step() + kListLives ? list_ : nullptr;
+}
+
+void Member::turn(TimePoint now, std::span<const detect::Summary> windows) {
+  if (!std::exchange(has_begun_, true)) {
+    // Instances of one start do not all begin in the same moment.
+    report_due_ =
+        now + Nanos(static_cast<Nanos::rep>(std::uniform_real_distribution<double>(0, 1)(random_) *
+                                            static_cast<double>(options_.interval.count())));
+    all_changed_at_ = now;
+  }
+  if (now >= report_due_) {
+    report(now, windows);
+  } else if (now >= read_due_) {
+    read_due_ = TimePoint::max();
+    if (waiting_ == 0) read_list();
+  }
+  if (merger_ && merger_->is_over()) merger_.reset();
+  if (all_merger_ && all_merger_->is_over()) all_merger_.reset();
+  if (merger_) merger_->turn(now, [this](TimePoint at) { on_shard_merged(at); });
+  if (all_merger_) all_merger_->turn(now, {});
+}
+
+void Member::ask(std::vector<std::string> words, Port::Done done) {
+  ++waiting_;
+  port_.ask(std::move(words),
+            [this, done = std::move(done)](const Result<resp::Value>& reply, TimePoint now) {
+              --waiting_;
+              done(reply, now);
+              if (waiting_ == 0 && !has_failed_) problem_.clear();
+            });
+}
+
+void Member::report(TimePoint now, std::span<const detect::Summary> windows) {
+  const Nanos pause = jittered(step());
+  report_due_ = now + pause;
+  read_due_ = instances() <= kEagerInstances ? now + pause / 2 : TimePoint::max();
+  if (waiting_ > 0) {
+    ++counts_.late;
+    return;
+  }
+  has_failed_ = false;
+  const bool was_away = now - reported_at_ > life();
+  reported_at_ = now;
+  ++counts_.reports;
+  Message message = make_report(windows, list_.get());
+  message.step = step();
+  ask({"SET", names_.report(shard_, options_.id), encode(message), "PX", life_text(life())},
+      [this](const Result<resp::Value>& reply, TimePoint) { on_report(reply); });
+  if (was_away || turns_++ % kAddEvery == 0)
+    ask({"SADD", names_.members(shard_), options_.id},
+        [this](const Result<resp::Value>& reply, TimePoint) { on_report(reply); });
+  read_list();
+}
+
+void Member::read_list() {
+  ask({"GETRANGE", names_.list(shard_), "0", std::to_string(kListBytesMax - 1)},
+      [this](const Result<resp::Value>& reply, TimePoint at) { on_list(reply, at); });
+}
+
+void Member::failed(const std::string& what, const Result<resp::Value>& reply) {
+  ++counts_.failures;
+  if (std::exchange(has_failed_, true)) return;
+  is_refused_ = reply.ok();
+  problem_ = what + ": " + (reply.ok() ? reply->text : reply.error().message);
+}
+
+void Member::on_report(const Result<resp::Value>& reply) {
+  if (!reply.ok() || reply->is_error()) failed("this instance cannot report to its fleet", reply);
+}
+
+void Member::on_list(const Result<resp::Value>& reply, TimePoint now) {
+  if (!reply.ok() || reply->is_error()) {
+    failed("this instance cannot read the list of its fleet", reply);
+    return;
+  }
+  if (!reply->text.empty()) {
+    Result<List> list = Error{ErrorCode::kProtocol, ""};
+    if (options_.reader) {
+      list = options_.reader(reply->text, now);
+    } else if (Result<Message> message =
+                   decode(reply->text, list_bounds(options_.shards), options_.seed, now);
+               message.ok()) {
+      list = List(std::make_shared<const Message>(std::move(*message)));
+    } else {
+      list = message.error();
+    }
+    if (list.ok()) {
+      take(std::move(*list), now);
+    } else {
+      ++counts_.merger.broken;
+    }
+  }
+  elect_if_stuck(now);
+}
+
+void Member::take(List list, TimePoint now) {
+  if (list_ && list->sequence == list_->sequence) return;
+  ++counts_.lists;
+  list_ = std::move(list);
+  list_at_ = now;
+}
+
+// ---- merging
+
+void Member::elect_if_stuck(TimePoint now) {
+  const bool is_stuck = !list_ || now - list_at_ > 2 * step() + Millis(100);
+  if (!is_stuck || merger_ || is_electing_) return;
+  elect(names_.merger(shard_), [this] { begin_to_merge(); });
+}
+
+void Member::elect(const std::string& lock, std::function<void()> elected) {
+  is_electing_ = true;
+  ask({"SET", lock, options_.id, "NX", "PX", life_text(Merger::lock_life(step()))},
+      [this, elected = std::move(elected)](const Result<resp::Value>& reply, TimePoint) {
+        is_electing_ = false;
+        if (reply.ok() && reply->is_text() && reply->text == "OK") elected();
+      });
+}
+
+void Member::begin_to_merge() {
+  if (merger_) return;
+  MergerOptions merging;
+  merging.id = options_.id;
+  merging.lock = names_.merger(shard_);
+  merging.members = names_.members(shard_);
+  merging.report_of = [this](const std::string& id) { return names_.report(shard_, id); };
+  merging.out = options_.shards > 1 ? names_.sum(shard_) : names_.list(shard_);
+  merging.interval = options_.interval;
+  merging.bounds = report_bounds();
+  merging.seed = options_.seed;
+  merging.first_sequence = list_ ? list_->sequence + 1 : 1;
+  merger_ = std::make_unique<Merger>(std::move(merging), port_, counts_.merger);
+}
+
+void Member::begin_to_merge_all() {
+  if (all_merger_) return;
+  MergerOptions merging;
+  merging.id = options_.id;
+  merging.lock = names_.all_merger();
+  merging.sources.reserve(options_.shards);
+  for (std::uint64_t shard = 0; shard < options_.shards; ++shard)
+    merging.sources.push_back(names_.sum(shard));
+  merging.out = names_.all_list();
+  merging.interval = options_.interval;
+  merging.bounds = list_bounds(1);
+  merging.seed = options_.seed;
+  merging.first_sequence = all_sequence_ + 1;
+  all_merger_ = std::make_unique<Merger>(std::move(merging), port_, counts_.merger);
+}
+
+// The merger of a shard passes the list of all shards on to its own, so that no node is read by
+// all instances.
+void Member::on_shard_merged(TimePoint /*now*/) {
+  if (options_.shards <= 1) return;
+  ask({"GETRANGE", names_.all_list(), "0", std::to_string(kListBytesMax - 1)},
+      [this](const Result<resp::Value>& reply, TimePoint at) { on_all_list(reply, at); });
+}
+
+void Member::on_all_list(const Result<resp::Value>& reply, TimePoint now) {
+  if (!reply.ok() || reply->is_error()) {
+    failed("this instance cannot read the list of all shards", reply);
+    return;
+  }
+  if (const Result<Message> all =
+          decode(reply->text, list_bounds(options_.shards), options_.seed, now);
+      all.ok() && all->sequence != all_sequence_) {
+    all_sequence_ = all->sequence;
+    all_changed_at_ = now;
+    ask({"SET", names_.list(shard_), reply->text, "PX",
+         life_text(std::max<Nanos>(4 * step(), std::chrono::seconds(3)))},
+        [](const Result<resp::Value>&, TimePoint) {});
+    return;
+  }
+  if (now - all_changed_at_ <= 2 * step() + Millis(100) || all_merger_ || is_electing_) return;
+  elect(names_.all_merger(), [this] { begin_to_merge_all(); });
+}
+
+}  // namespace heatsink::fleet

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/fleet/member.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heatsink/fleet/bounds.h"
+#include "heatsink/fleet/fleet_for_test.h"
+#include "heatsink/fleet/testing/memory_server.h"
+
+namespace heatsink::fleet {
+namespace {
+
+using testing::HasSubstr;
+
+class FleetMember : public testing::Test {
+ protected:
+  void start(std::size_t count, std::uint64_t shards = 1) {
+    for (std::size_t i = 0; i < count; ++i) {
+      MemberOptions options;
+      options.id = "m" + std::to_string(members.size());
+      options.shards = shards;
+      options.seed = kSeedForTest;
+      options.random_seed = members.size();
+      members.push_back(std::make_unique<Member>(options, server));
+      counts.push_back({{"sale", 10}});
+    }
+  }
+
+  void run(Nanos time) {
+    for (const TimePoint end = now + time; now < end; now += Millis(5)) {
+      server.deliver(now);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        if (!members[i] || members[i]->due() > now) continue;
+        const detect::Summary window = window_for_test(counts[i], 1000);
+        members[i]->turn(now, {&window, 1});
+      }
+    }
+  }
+
+  std::size_t mergers() const {
+    std::size_t count = 0;
+    for (const auto& member : members) count += member && member->merges() ? 1U : 0U;
+    return count;
+  }
+  std::uint64_t sum(std::size_t member, const std::string& key) const {
+    const List list = members[member]->list(now);
+    if (!list || list->windows.empty()) return 0;
+    const detect::KeyCount* const found = find_for_test(list->windows[0], key);
+    return found == nullptr ? 0 : found->low;
+  }
+
+  TimePoint now{std::chrono::seconds(100)};
+  MemoryServer server;
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<CountsForTest> counts;
+};
+
+TEST_F(FleetMember, AllReadTheSumOfAllWithinASecondAndOneMerges) {
+  start(20);
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(mergers(), 1U);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    EXPECT_EQ(sum(i, "sale"), 200U);
+    EXPECT_EQ(members[i]->instances(), 20U);
+  }
+  for (CountsForTest& each : counts) each.emplace_back("new", 7);
+  run(std::chrono::seconds(1));
+  for (std::size_t i = 0; i < members.size(); ++i) EXPECT_EQ(sum(i, "new"), 140U);
+}
+
+TEST_F(FleetMember, AnInstanceThatEndsLeavesTheSumAndAnotherMerges) {
+  start(5);
+  run(std::chrono::seconds(3));
+  for (auto& member : members) {
+    if (!member->merges()) continue;
+    member.reset();  // while it has asked nothing
+    break;
+  }
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(mergers(), 1U);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!members[i]) continue;
+    EXPECT_EQ(sum(i, "sale"), 40U);
+  }
+}
+
+TEST_F(FleetMember, ShardsAreSummedToOneList) {
+  start(30, 4);
+  run(std::chrono::seconds(8));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    EXPECT_EQ(sum(i, "sale"), 300U);
+    EXPECT_EQ(members[i]->instances(), 30U);
+  }
+}
+
+TEST_F(FleetMember, LargeFleetsReportLessOften) {
+  start(1000);
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(members[0]->list(now)->step, std::chrono::seconds(2));
+  const std::uint64_t before = members[0]->counts().reports;
+  run(std::chrono::seconds(20));
+  EXPECT_NEAR(static_cast<double>(members[0]->counts().reports - before), 10, 1);
+}
+
+TEST_F(FleetMember, ARefusalIsAProblemAndTheListEndsSoon) {
+  start(2);
+  run(std::chrono::seconds(2));
+  ASSERT_TRUE(members[0]->list(now));
+  server.fault = "OOM command not allowed when used memory > 'maxmemory'.";
+  server.is_faulty = [](const auto& words) { return words[0] == "SET" || words[0] == "SADD"; };
+  run(std::chrono::seconds(5));
+  EXPECT_FALSE(members[0]->list(now));
+  EXPECT_THAT(members[0]->problem(), HasSubstr("cannot report to its fleet: OOM"));
+  EXPECT_EQ(members[0]->instances(), 2U);  // what it knew last
+  server.fault.clear();
+  run(std::chrono::seconds(3));
+  EXPECT_TRUE(members[0]->list(now));
+  EXPECT_EQ(members[0]->problem(), "");
+}
+
+TEST_F(FleetMember, AServerThatDoesNotAnswerGetsNoMoreQuestions) {
+  start(1);
+  run(std::chrono::seconds(2));
+  server.latency = std::chrono::hours(1);
+  const std::uint64_t before = server.commands;
+  run(std::chrono::seconds(20));
+  EXPECT_LE(server.commands - before, 10U);
+  EXPECT_GT(members[0]->counts().late, 50U);
+  EXPECT_FALSE(members[0]->list(now));
+}
+
+TEST_F(FleetMember, RubbishIsCountedAndIgnored) {
+  start(3);
+  const Names names("default");
+  server.members(names.members(0)).insert("evil");
+  for (int i = 0; i < 8; ++i) {
+    server.members(names.members(0)).insert("evil");
+    server.set(names.report(0, "evil"), std::string(100'000, 'x'));
+    server.set(names.list(0), "HFlt rubbish");
+    run(Millis(500));
+  }
+  run(std::chrono::seconds(1));
+  std::uint64_t broken = 0;
+  for (const auto& member : members) broken += member->counts().merger.broken;
+  EXPECT_GT(broken, 8U);
+  EXPECT_EQ(sum(0, "sale"), 30U);
+}
+
+TEST_F(FleetMember, ADeadInstanceLeavesTheSet) {
+  start(2);
+  const Names names("default");
+  server.members(names.members(0)).insert("gone");
+  run(std::chrono::seconds(2));
+  EXPECT_FALSE(server.members(names.members(0)).contains("gone"));
+  EXPECT_EQ(server.members(names.members(0)).size(), 2U);
+}
+
+TEST(FleetNames, AreInOneSlotForEachShardAndOurs) {
+  const Names names("shop");
+  EXPECT_EQ(names.report(3, "a1"), "heatsink:fleet:{shop:3}:at:a1");
+  EXPECT_EQ(names.all_list(), "heatsink:fleet:{shop:all}:list");
+  EXPECT_TRUE(is_own_key(names.members(0)));
+  EXPECT_TRUE(is_own_key("heatsink:heartbeat"));
+  EXPECT_FALSE(is_own_key("heatsink:limit:x"));
+}
+
+}  // namespace
+}  // namespace heatsink::fleet

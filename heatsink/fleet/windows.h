@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the merged list of a fleet into what the selector of an instance takes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heatsink/detect/fleet_window.h"
+#include "heatsink/detect/measure.h"
+#include "heatsink/fleet/message.h"
+
+namespace heatsink::fleet {
+
+// One for each of `measures`, in their order. A measure that the list has not is not known.
+std::vector<detect::FleetWindow> windows_of(const Message& list,
+                                            std::span<const detect::Measure> measures);
+
+// For recorders: rounded up to a power of two and at most 256, so that it seldom changes. A key
+// with 1/256 of a threshold here is tracked.
+std::uint64_t rounded_instances(std::uint64_t instances);
+
+}  // namespace heatsink::fleet

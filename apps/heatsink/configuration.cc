@@ -13,6 +13,7 @@
 #include "heatsink/base/secret_file.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
+#include "heatsink/policy/announced.h"
 #include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
@@ -148,6 +149,7 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
           "lost heartbeat would stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
+  require(faults, policy::announced_fault(options).empty(), policy::announced_fault(options));
   if (std::string fault = policy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));

@@ -58,6 +58,8 @@ class Stream {
   bool peer_has_ended() const noexcept {
     return channel_ ? channel_->peer_has_ended() : net::peer_has_ended(fd_);
   }
+  // As net::local_text(); "" without a socket.
+  std::string local_text() const;
   // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
   // Of an open stream with TLS: the certificate that the peer sent; else nothing.

@@ -26,6 +26,7 @@ struct CommandFacts {
   bool runs_code = false;
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
+  bool shows_cluster = false;  // what it says depends on proxy.present-as
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
 };
 
@@ -42,6 +43,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .runs_code = command.has(resp::kNoMandatoryKeys),
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
+          .shows_cluster = shows_cluster(command),
           .gathered_as = coalesce_verb(command.name)};
 }
 

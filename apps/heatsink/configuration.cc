@@ -13,6 +13,7 @@
 #include "heatsink/base/secret_file.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
+#include "heatsink/policy/announced.h"
 #include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
@@ -155,6 +156,7 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
   if (std::string fault = policy::fleet_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
+  require(faults, policy::announced_fault(options).empty(), policy::announced_fault(options));
   if (std::string fault = policy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
   check_rules(faults, options, *rows.find_list("rules"));

@@ -9,3 +9,4 @@
 #include "heatsink/advice/key_traffic.h"  // IWYU pragma: export
 #include "heatsink/advice/lines.h"        // IWYU pragma: export
 #include "heatsink/advice/relief.h"       // IWYU pragma: export
+#include "heatsink/advice/slots.h"        // IWYU pragma: export

@@ -50,6 +50,8 @@ std::string Stream::too_slow() const {
                                   : "the TLS handshake timed out: is this its TLS port?";
 }
 
+std::string Stream::local_text() const { return socket_ ? net::local_text(fd_) : ""; }
+
 std::string Stream::loss() const {
   const std::string fault = channel_ ? channel_->fault() : "";
   return fault.empty() ? "the connection was lost" : fault;

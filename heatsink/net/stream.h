@@ -63,6 +63,8 @@ class Stream {
   void limit_unconfirmed(Nanos limit) noexcept {
     if (socket_) net::limit_unconfirmed(fd_, limit);
   }
+  // As net::local_text(); "" without a socket.
+  std::string local_text() const;
   // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
   // Of an open stream with TLS: the certificate that the peer sent; else nothing.

@@ -35,6 +35,19 @@ void ProxyOptions::describe(OptionSet& set) {
       at_start({"proxy.unix-mode", &unix_mode,
                 "Permissions of a Unix socket's file, in octal. A client needs write permission to "
                 "connect."}));
+  set.add({.name = "proxy.present-as",
+           .target = &present_as,
+           .help = "What clients see. cluster: a cluster of proxies, for client libraries in "
+                   "cluster mode. The proxy then answers CLUSTER, READONLY, READWRITE and ASKING "
+                   "itself.",
+           .choices = {"server", "cluster"}});
+  set.add({"proxy.announce-address", &announce_address,
+           "With present-as: cluster, the host:port that clients are told to connect to, behind a "
+           "NAT or in Kubernetes. Empty: the address that the client has come to."});
+  set.add({"proxy.announce-addresses", &announce_addresses,
+           "With present-as: cluster, the host:port of all proxies, separated by commas, 64 at "
+           "most; each is shown as a node with an equal part of the slots. The same list, in the "
+           "same order, on each proxy. Empty: this proxy alone."});
   set.add(at_start(
       {"proxy.workers", &workers,
        "Maximum number of threads that serve clients. 0: one per CPU that the process may use (CPU "

@@ -18,6 +18,9 @@ struct ProxyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
   std::string unix_mode = "600";
+  std::string present_as = "server";
+  std::string announce_address;    // "": the address that the client came to
+  std::string announce_addresses;  // "": this proxy alone
   static constexpr std::int64_t kWorkersMax = 64;
   std::int64_t workers = 0;  // 0: one per core, up to kWorkersMax
   std::int64_t clients_max = 10'000;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "heatsink/base/clock.h"
@@ -43,6 +44,7 @@ class ClientConnection final : public ClientTransport, private net::FdHandler {
   [[nodiscard]] Status start(Listener& listener);
 
   Written write() override;
+  std::string local_text() const override { return stream_.local_text(); }
   void set_reading(bool wanted) override;
   bool peer_has_ended() const override { return stream_.peer_has_ended(); }
   void end_output() override { stream_.end_output(); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "heatsink/base/byte_buffer.h"
@@ -36,6 +37,9 @@ class ClientTransport {
     kLost,     // the client is gone
   };
 
+  // The proxy's own address of the connection, as net::local_text(); "": unknown. Costs a system
+  // call.
+  virtual std::string local_text() const { return {}; }
   // Replies that are not written yet.
   ByteBuffer& output() { return output_; }
   const ByteBuffer& output() const { return output_; }

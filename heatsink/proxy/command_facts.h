@@ -27,6 +27,7 @@ struct CommandFacts {
   bool runs_code = false;
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
+  bool shows_cluster = false;  // what it says depends on proxy.present-as
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
   const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
 };
@@ -44,6 +45,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .runs_code = command.has(resp::kNoMandatoryKeys),
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
+          .shows_cluster = shows_cluster(command),
           .gathered_as = coalesce_verb(command.name),
           .fan_out = fan_out_of(command.name)};
 }

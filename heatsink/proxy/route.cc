@@ -111,6 +111,12 @@ bool reveals_no_key(const resp::Command& command) {
          command.name == "client|setname" || command.name == "auth" || command.name == "hello";
 }
 
+bool shows_cluster(const resp::Command& command) {
+  return command.name == "cluster" || command.name.starts_with("cluster|") ||
+         command.name == "readonly" || command.name == "readwrite" || command.name == "asking" ||
+         command.name == "info" || command.name == "hello";
+}
+
 bool uses_scripts(const resp::Command& command) {
   return command.name.starts_with("eval") || command.name == "script|load";
 }

@@ -369,6 +369,12 @@ class Session final : public ClientTransport::Listener,
   Upstream* server_is_down(Request& request, std::string_view problem, Step& step);
   bool closes_when_down() const;
 
+  // session_presented.cc
+  bool presents_cluster(const Request& request) const;
+  Step run_presented(Request& request);
+  bool rewrites_reply(const Request& request, PendingKind kind) const;
+  void put_rewritten(const Pending& pending, std::string_view reply);
+
   // session_oversized.cc
   Step begin_oversized(Request& request);
   Upstream* connection_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,

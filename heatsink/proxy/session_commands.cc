@@ -4,7 +4,9 @@
 #include <charconv>
 #include <utility>
 
+#include "heatsink/policy/announced.h"
 #include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/presented_cluster.h"
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -149,7 +151,8 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
-  return reply(with_id(shared.connection->hello_reply(), id_));
+  const std::string answer = with_id(shared.connection->hello_reply(), id_);
+  return reply(policy::presents_cluster(parts_.shared.options()) ? as_in_cluster(answer) : answer);
 }
 
 Session::Step Session::run_client(Request& request) {

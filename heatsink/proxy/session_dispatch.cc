@@ -56,6 +56,7 @@ Session::Step Session::carry_out(Request& request) {
       return reply_error("NOAUTH Authentication required.");
     }
   }
+  if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
   return in_multi_ ? in_transaction(request) : run(request);
 }
 
@@ -199,6 +200,7 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   const bool harmless = request.facts->reveals_no_key ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
   Pending pending = make_pending(request, kind, number);
+  pending.rewritten = request.facts->shows_cluster && rewrites_reply(request, kind);
   pending.ticket = replies_.expect();
   if (!harmless) last_effect_ = pending.ticket;
   // On a private connection no other client waits for the reply, so only its known size counts: as

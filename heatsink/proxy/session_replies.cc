@@ -114,6 +114,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   }
   within_memory([&] {
     if (!settle_state(pending, ok, reply, kept)) return;
+    if (pending.rewritten) put_rewritten(pending, kept);
     end_reply(pending.ticket);
     after_reply();
   });

@@ -317,7 +317,8 @@ bool Upstream::aim(Pending& pending) {
   }
   Requester* session = pending.session;
   const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
-  const bool kept = waits && session->keeps_reply(read_at_, pending.silent);
+  const bool kept = (waits && session->keeps_reply(read_at_, pending.silent)) ||
+                    (pending.rewritten && session != nullptr);
   const bool ours = is_ours(pending.kind);
   const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
   const bool captured_before =

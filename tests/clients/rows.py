@@ -12,17 +12,27 @@ STEPS = (
 )  # fmt: skip
 
 
+# What a program does in cluster mode: proxy.present-as: cluster.
+CLUSTER_STEPS = (
+    "values", "same_slot", "pipeline", "transaction", "publish_and_subscribe", "script",
+    "blocking", "scan", "hot_reads", "restart_proxy",
+)  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class Way:
     """How a program connects; each is one run."""
 
     resp: int
     tls: bool = False
+    nodes: int = 0  # so many proxies look like a cluster; 0: one looks like a server
 
     def __str__(self):
-        return f"RESP{self.resp}{' and TLS' if self.tls else ''}"
+        cluster = f", a cluster of {self.nodes}" if self.nodes else ""
+        return f"RESP{self.resp}{' and TLS' if self.tls else ''}{cluster}"
 
 
+AS_CLUSTER = (Way(2, nodes=1), Way(3, nodes=2))
 BOTH = (Way(2), Way(3), Way(3, tls=True))
 
 
@@ -36,6 +46,15 @@ class Client:
     steps: tuple = STEPS
     password: bool = True  # the server wants one: "secret", and has a user "app", "app-secret"
     variables: tuple = ()  # environment, relative to the build folder
+    run_cluster: tuple = ()  # as `run`, in cluster mode; (): the library has none
+    cluster_ways: tuple = AS_CLUSTER
+
+    def runs(self):
+        """Each way, with its command and its steps."""
+        for way in self.ways:
+            yield way, self.run, self.steps
+        for way in self.cluster_ways if self.run_cluster else ():
+            yield way, self.run_cluster, CLUSTER_STEPS
 
     def environment(self, folder):
         return os.environ | {name: str(folder / path) for name, path in self.variables}
@@ -50,6 +69,8 @@ NPM = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retr
 MAVEN = (("mvn", "-q", "-B", "compile", "dependency:copy-dependencies"),
          ("sha256sum", "--check", "--quiet", "jars.sha256"))  # fmt: skip
 JAVA = ("java", "-cp", "target/classes:target/dependency/*", "Client")
+JAVA_CLUSTER = (*JAVA[:-1], "Cluster")
+NODE_CLUSTER = ("node", "cluster.js")
 # Commands whose failure is no reason to skip: something else came than what is pinned.
 COMPARING = ("sha256sum", "./same_crates.py")
 CLIENTS = {
@@ -60,14 +81,19 @@ CLIENTS = {
         "redis_py", ("python3",),
         (("python3", "-m", "pip", "install", "--quiet", "--upgrade", "--target", "packages",
           "--require-hashes", "--requirement", "requirements.txt"),),
-        ("python3", "client.py"), variables=(("PYTHONPATH", "packages"),)),
-    "node_redis": Client("node_redis", ("node", "npm"), (NPM,), ("node", "client.js")),
+        ("python3", "client.py"), variables=(("PYTHONPATH", "packages"),),
+        run_cluster=("python3", "cluster.py")),
+    "node_redis": Client("node_redis", ("node", "npm"), (NPM,), ("node", "client.js"),
+                         run_cluster=NODE_CLUSTER),
     "ioredis": Client("ioredis", ("node", "npm"), (NPM,), ("node", "client.js"),
-                      (Way(2), Way(2, tls=True))),
-    "jedis": Client("jedis", ("java", "javac", "mvn"), MAVEN, JAVA),
-    "lettuce": Client("lettuce", ("java", "javac", "mvn"), MAVEN, JAVA),
-    "go_redis": Client("go_redis", ("go",), (("go", "build", "-o", "client", "."),),
-                       ("./client",)),
+                      (Way(2), Way(2, tls=True)), run_cluster=NODE_CLUSTER,
+                      cluster_ways=(Way(2, nodes=1), Way(2, nodes=2))),
+    "jedis": Client("jedis", ("java", "javac", "mvn"), MAVEN, JAVA, run_cluster=JAVA_CLUSTER),
+    "lettuce": Client("lettuce", ("java", "javac", "mvn"), MAVEN, JAVA, run_cluster=JAVA_CLUSTER),
+    "go_redis": Client("go_redis", ("go",),
+                       (("go", "build", "-o", "client", "."),
+                        ("go", "build", "-o", "cluster-client", "./cluster")),
+                       ("./client",), run_cluster=("./cluster-client",)),
     # Cargo's lock file names its registry, so it is made here, and compared.
     "redis_rs": Client(
         "redis_rs", ("cargo", "python3"),

@@ -111,20 +111,24 @@ def play(program, servers):
     return steps, program.wait()
 
 
-def run_one(client, folder, heatsink, way):
+def run_one(client, folder, heatsink, run):
+    way, program, its_steps = run
     with tempfile.TemporaryDirectory(prefix="heatsink-clients-") as scratch:
-        with running(heatsink, scratch, tls=way.tls, password=client.password) as servers:
+        with running(heatsink, scratch, tls=way.tls, password=client.password,
+                     nodes=way.nodes) as servers:
             # `timeout` ends also what the program has started.
-            command = ["timeout", str(PROGRAM_TIMEOUT_S), *client.run, str(servers.port),
+            command = ["timeout", str(PROGRAM_TIMEOUT_S), *program, str(servers.port),
                        str(way.resp)] + ([servers.authority] if way.tls else [])
             with subprocess.Popen(command, cwd=folder, text=True, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  env=client.environment(folder)) as program:
-                steps, code = play(program, servers)
+                                  env=client.environment(folder)) as child:
+                steps, code = play(child, servers)
             if code != 0:
                 raise ClientsError(f"{way}: exit code {code} (124: it took too long)")
-            if steps != list(client.steps):
-                raise ClientsError(f"{way}: its steps were {steps}, not {list(client.steps)}")
+            if steps != list(its_steps):
+                raise ClientsError(f"{way}: its steps were {steps}, not {list(its_steps)}")
+            if idle := servers.idle_proxies():
+                raise ClientsError(f"{way}: {idle} of the proxies got no commands")
 
 
 def main():
@@ -144,9 +148,9 @@ def main():
     if not is_installed(client, folder):
         skip(f"{options.client} is not installed; the test clients.{options.client}.install of a "
              "build without sanitizers does that, or says why not")
-    for way in client.ways:
-        print(f"-- {options.client}, {way}", flush=True)
-        run_one(client, folder, options.heatsink.resolve(), way)
+    for run in client.runs():
+        print(f"-- {options.client}, {run[0]}", flush=True)
+        run_one(client, folder, options.heatsink.resolve(), run)
 
 
 try:

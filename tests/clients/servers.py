@@ -19,34 +19,67 @@ class ClientsError(Exception):
     """A sentence for a person."""
 
 
+class OneProxy:
+    def __init__(self, heatsink, upstream, port, options):
+        self.admin_port = free_port()
+        self.command = [heatsink, "proxy", "--listen", f"127.0.0.1:{port}",
+                        "--admin", f"127.0.0.1:{self.admin_port}", "--upstream", upstream]
+        for name, value in options.items():
+            self.command += ["--set", f"{name}={value}"]
+        self.process = None
+
+    def start(self):
+        self.process = Process([str(word) for word in self.command])
+        decided = lambda: not self.process.alive() or "is ready" in self.process.output()
+        until(decided, PATIENCE_S, "heatsink proxy ready")
+        if not self.process.alive():
+            raise ClientsError(f"heatsink does not start: {self.process.output()}")
+
+    def metric(self, name):
+        url = f"http://127.0.0.1:{self.admin_port}/metrics"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
+            text = answer.read().decode()
+        return int(sum(map(float, re.findall(rf"^{name}\S* (\S+)$", text, re.M))))
+
+    def stop(self):
+        """Whatever heatsink has to complain of fails the test."""
+        alive = self.process.alive()
+        status = self.process.end(signal.SIGTERM)
+        output = self.process.output()
+        if not alive or status != 0 or "Sanitizer" in output:
+            raise ClientsError(f"heatsink has ended with {status}: {output[-3000:]}")
+
+
 class Servers:
-    def __init__(self, heatsink, folder, tls=False, password=True):
-        self.port, self.admin_port = free_port(), free_port()
+    """`nodes`: so many proxies look like a cluster; 0: one looks like a server."""
+
+    def __init__(self, heatsink, folder, tls=False, password=True, nodes=0):
+        ports = [free_port() for _ in range(max(1, nodes))]
+        self.port, self.is_cluster = ports[0], nodes > 0
         options = {"proxy.workers": 2, **DETECTION}
         self.authority = None
         if tls:
             authority = Authority(folder)
             options["proxy.tls-cert"], options["proxy.tls-key"] = authority.sign("proxy")
             self.authority = authority.cert
+        if nodes:
+            options["proxy.present-as"] = "cluster"
+        if nodes > 1:
+            all_of_them = ",".join(f"127.0.0.1:{port}" for port in ports)
+            options["proxy.announce-addresses"] = all_of_them
         self.redis = Redis(*(USERS if password else ()))
         credentials = ":secret@" if password else ""
-        self.command = [heatsink, "proxy", "--listen", f"127.0.0.1:{self.port}",
-                        "--admin", f"127.0.0.1:{self.admin_port}",
-                        "--upstream", f"redis://{credentials}127.0.0.1:{self.redis.port}"]
-        for name, value in options.items():
-            self.command += ["--set", f"{name}={value}"]
+        upstream = f"redis://{credentials}127.0.0.1:{self.redis.port}"
+        self.proxies = []
         try:
-            self._start_proxy()
+            for port in ports:
+                own = {"proxy.announce-address": f"127.0.0.1:{port}"} if nodes > 1 else {}
+                proxy = OneProxy(heatsink, upstream, port, options | own)
+                proxy.start()
+                self.proxies.append(proxy)
         except (AssertionError, ClientsError):
             self.redis.stop()
             raise
-
-    def _start_proxy(self):
-        self.heatsink = Process([str(word) for word in self.command])
-        decided = lambda: not self.heatsink.alive() or "is ready" in self.heatsink.output()
-        until(decided, PATIENCE_S, "heatsink proxy ready")
-        if not self.heatsink.alive():
-            raise ClientsError(f"heatsink does not start: {self.heatsink.output()}")
 
     def restart_server(self):
         self.redis.process.end(signal.SIGTERM)
@@ -54,24 +87,24 @@ class Servers:
 
     def restart_proxy(self):
         """As after a crash: nobody is told anything."""
-        self.heatsink.kill()
-        self._start_proxy()
+        for proxy in self.proxies:
+            proxy.process.kill()
+            proxy.start()
 
     def hits(self):
         """What clients were served without the server."""
-        url = f"http://127.0.0.1:{self.admin_port}/metrics"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S * SLOW) as answer:
-            text = answer.read().decode()
-        return int(sum(map(float, re.findall(r"^heatsink_local_hits_total\S* (\S+)$", text, re.M))))
+        return sum(proxy.metric("heatsink_local_hits_total") for proxy in self.proxies)
+
+    def idle_proxies(self):
+        """Those of a cluster that got no command with a key."""
+        return sum(proxy.metric("heatsink_accesses_total") == 0 for proxy in self.proxies
+                   if self.is_cluster)
 
     def stop(self):
-        """Whatever heatsink has to complain of fails the test; the server always ends."""
+        """The server always ends."""
         try:
-            alive = self.heatsink.alive()
-            status = self.heatsink.end(signal.SIGTERM)
-            output = self.heatsink.output()
-            if not alive or status != 0 or "Sanitizer" in output:
-                raise ClientsError(f"heatsink has ended with {status}: {output[-3000:]}")
+            for proxy in self.proxies:
+                proxy.stop()
         finally:
             self.redis.stop()
 

@@ -307,13 +307,6 @@ void CopyKeeper::check_access_if_unreported() {
   if (!source().rights_known() || shared_.credentials().acl_user() != "default") access_.check({});
 }
 
-void CopyKeeper::server_is_back() {
-  loop_.post([this] {
-    tracker_connection_.retry();
-    nodes_.retry();
-  });
-}
-
 void CopyKeeper::connection_renewed(TimePoint lost_at) {
   loop_.post([this, lost_at] {
     tracker_connection_.renew(lost_at);

@@ -33,4 +33,11 @@ void CopyKeeper::refresh_cluster(std::optional<topology::NodeIndex> hint) {
   });
 }
 
+void CopyKeeper::server_is_back() {
+  loop_.post([this] {
+    tracker_connection_.retry();
+    nodes_.retry();
+  });
+}
+
 }  // namespace heatsink::copies

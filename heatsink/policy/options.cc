@@ -42,12 +42,12 @@ void ProxyOptions::describe(OptionSet& set) {
                    "itself.",
            .choices = {"server", "cluster"}});
   set.add({"proxy.announce-address", &announce_address,
-           "With present-as: cluster, the host:port that clients are told to connect to, behind a "
-           "NAT or in Kubernetes. Empty: the address that the client has come to."});
+           "With present-as: cluster, the host:port at which clients reach the proxy, behind a NAT "
+           "or in Kubernetes. Empty: the address that the client has come to."});
   set.add({"proxy.announce-addresses", &announce_addresses,
-           "With present-as: cluster, the host:port of all proxies, separated by commas, 64 at "
-           "most; each is shown as a node with an equal part of the slots. The same list, in the "
-           "same order, on each proxy. Empty: this proxy alone."});
+           "With present-as: cluster, the host:port of all proxies, separated by commas. Each one "
+           "is a node with an equal part of the slots. The same list, in the same order, on each "
+           "proxy; 64 at most. Empty: this proxy alone."});
   set.add(at_start(
       {"proxy.workers", &workers,
        "Maximum number of threads that serve clients. 0: one per CPU that the process may use (CPU "
@@ -118,12 +118,13 @@ void ProxyOptions::describe(OptionSet& set) {
            "transactions, blocking commands. 0: all connections are cut at once.",
            0, ns(hours(1))});
 
-  set.add(at_start({"upstream.url", &upstream,
-                    "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
-                    "unix:///path. Nodes of a cluster: redis+cluster://a,b (also found out from any "
-                    "of its nodes). A master that moves: redis+sentinel://a,b,c/mymaster by its "
-                    "Sentinels, or redis+replicas://a,b for a master with its replicas. Another "
-                    "password is taken live."}));
+  set.add(
+      at_start({"upstream.url", &upstream,
+                "The server: redis://[user:password@]host[:port], rediss:// for TLS, or "
+                "unix:///path. Nodes of a cluster: redis+cluster://a,b (also found out from any "
+                "of its nodes). A master that moves: redis+sentinel://a,b,c/mymaster by its "
+                "Sentinels, or redis+replicas://a,b for a master with its replicas. Another "
+                "password is taken live."}));
   set.add(at_start({"upstream.translate", &upstream_translate,
                     "Where the proxy reaches servers that announce addresses of another network "
                     "(NAT, port forwards): announced=reached pairs of host:port or of hosts, with "

@@ -55,7 +55,7 @@ struct Pending : copies::Effects {
   PendingKind kind = PendingKind::kForward;
   bool read_only = false;      // the request may be sent again
   bool silent = false;         // after CLIENT REPLY OFF or SKIP: the reply is dropped
-  bool rewritten = false;      // the session gets the whole reply at its end, and puts it out itself
+  bool rewritten = false;      // the session gets the whole reply at its end, and puts it out
   bool reveals_keys = true;    // the reply may reveal something about a key
   std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
   std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb

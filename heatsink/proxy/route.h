@@ -39,8 +39,8 @@ enum class Route : std::uint8_t {
 // pure function, but too slow for each request: cache the result.
 Route route_of(const resp::Command& command);
 
-// Cluster-aware clients send it: CLUSTER, READONLY, READWRITE, ASKING; or its reply says whether the
-// server is in a cluster: INFO, HELLO.
+// Cluster-aware clients send it: CLUSTER, READONLY, READWRITE, ASKING; or its reply says whether
+// the server is in a cluster: INFO, HELLO.
 bool shows_cluster(const resp::Command& command);
 
 // EVAL and related commands: the server keeps the script, and EVALSHA relies on that.

@@ -192,10 +192,11 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
   if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
-  if (tracker_connection_.problem().empty() && !leader_problem_.empty() &&
-      filler_.state() == "up" &&
-      shared_.proof.confirmed_at() < loop_.clock() - shared_.options().max_staleness)
-    return leader_problem_;
+  const bool is_confirmed =
+      shared_.proof.confirmed_at() >= loop_.clock() - shared_.options().max_staleness;
+  if (tracker_connection_.problem().empty() && filler_.state() == "up" && !is_confirmed)
+    return leader_problem_.empty() ? "waiting for a majority of the Sentinels to name this master"
+                                   : leader_problem_;
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

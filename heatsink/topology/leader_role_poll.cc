@@ -55,8 +55,10 @@ void LeaderRolePoll::ask() {
     LeaderPeer& peer = *peers_[i];
     peer.tick();
     const net::HostPort server = peer.address();
-    peer.ask({{"ROLE"}}, [this, server](const Result<std::vector<resp::Value>>& replies,
-                                        TimePoint asked_at) { take(server, replies, asked_at); });
+    peer.ask({{"ROLE"}, {"INFO", "server"}},
+             [this, server](const Result<std::vector<resp::Value>>& replies, TimePoint asked_at) {
+               take(server, replies, asked_at);
+             });
   }
 }
 
@@ -64,7 +66,10 @@ void LeaderRolePoll::take(const net::HostPort& server,
                           const Result<std::vector<resp::Value>>& replies, TimePoint asked_at) {
   if (!replies.ok()) {
     roles_.failed(server, replies.error().message);
-  } else if (const auto role = parse_role(replies->front())) {
+  } else if (auto role = parse_role(replies->front())) {
+    // NOPERM: then the offsets alone say whether it was restarted.
+    const resp::Value& info = replies->back();
+    if (info.is_text()) role->run_id = redis::info_field(info.text, "run_id");
     roles_.said(server, *role, asked_at);
   } else if (replies->front().is_error()) {
     roles_.failed(server, redis::quoted_reply(replies->front()));

@@ -66,12 +66,13 @@ void LeaderRoles::remove(const net::HostPort& server) {
   std::erase_if(servers_, [&](const ServerRole& each) { return each.address == server; });
 }
 
-// A replica that was restarted without its configuration is an empty master: that is no promotion.
-// A promoted one goes on counting where it was.
+// A replica that was restarted without its configuration is a master, too, and may be empty: that
+// is no promotion. A promoted one is the same process, and goes on counting where it was.
 bool LeaderRoles::said(const net::HostPort& server, const RoleReply& reply, TimePoint asked_at) {
   ServerRole* const found = find_mutable(server);
   if (found == nullptr) return false;
   const Role before = std::exchange(found->role, reply.role);
+  const std::string process_before = std::exchange(found->run_id, reply.run_id);
   found->is_answering = found->is_tried = true;
   found->asked_at = asked_at;
   found->problem.clear();
@@ -81,7 +82,10 @@ bool LeaderRoles::said(const net::HostPort& server, const RoleReply& reply, Time
     found->promoted_at.reset();
     return false;
   }
-  const bool is_promoted = before == Role::kReplica && reply.offset >= found->replica_offset;
+  const bool knows_process = !process_before.empty() && !reply.run_id.empty();
+  const bool is_same_process = !knows_process || process_before == reply.run_id;
+  const bool is_promoted =
+      before == Role::kReplica && is_same_process && reply.offset >= found->replica_offset;
   if (is_promoted) found->promoted_at = asked_at;
   found->replica_offset = -1;
   return is_promoted;

@@ -23,6 +23,7 @@ struct RoleReply {
   std::int64_t offset = -1;                  // of the replication; -1: not known
   std::optional<net::HostPort> master = {};  // kReplica: whose replica it is
   std::vector<net::HostPort> replicas = {};  // kMaster: those that are connected
+  std::string run_id = {};                   // of the process; "": not known
 };
 // Nothing: it is an error, or no such reply (a Sentinel's).
 std::optional<RoleReply> parse_role(const resp::Value& reply);
@@ -32,6 +33,7 @@ struct ServerRole {
   net::HostPort address;
   Role role = Role::kUnknown;        // as it last said
   std::int64_t replica_offset = -1;  // the highest that it named as a replica
+  std::string run_id = {};           // as it last said
   std::optional<net::HostPort> master = {};
   bool is_answering = false;  // it answered the latest question
   bool is_tried = false;      // it answered, or failed, at least once

@@ -78,6 +78,18 @@ TEST_F(LeaderRolesTest, AReplicaThatWasRestartedEmptyIsNotPromoted) {
   EXPECT_FALSE(says(kB, master_role(0)));
 }
 
+TEST_F(LeaderRolesTest, AnotherProcessIsNotPromoted) {
+  const auto says_as = [this](const char* process, const resp::Value& reply) {
+    RoleReply role = *parse_role(reply);
+    role.run_id = process;
+    return roles_.said(kB, role, now_ += Millis(1));
+  };
+  says_as("first", replica_role(kA, 50));
+  EXPECT_FALSE(says_as("second", master_role(50)));  // it has loaded the file of the first
+  says_as("second", replica_role(kA, 60));
+  EXPECT_TRUE(says_as("second", master_role(60)));
+}
+
 TEST_F(LeaderRolesTest, ADemotionEndsAPromotion) {
   says(kB, replica_role(kA, 50));
   says(kB, master_role(60));

@@ -101,20 +101,21 @@ bool SentinelLeader::may_follow(const SentinelAnswer& best, TimePoint now) const
   return best.epoch > epoch_ || fresh_votes(best.master, now) > known(now) / 2;
 }
 
-void SentinelLeader::follow(const SentinelAnswer& best, LeaderRoles& roles) {
+void SentinelLeader::follow(const SentinelAnswer& best, LeaderRoles& roles, TimePoint now) {
   if (leader_ && former_.size() < kFormerMax) former_[leader_->text()] = epoch_;
   former_.erase(best.master.text());
   leader_ = best.master;
   epoch_ = best.epoch;
+  followed_at_ = now;
   roles.settle();
 }
 
 LeaderVerdict SentinelLeader::decide(LeaderRoles& roles, TimePoint now) {
   const std::optional<SentinelAnswer> named = best(now);
   if (named && !leader_ && may_begin(now)) {
-    follow(*named, roles);
+    follow(*named, roles, now);
   } else if (named && leader_ && named->master != *leader_) {
-    if (may_follow(*named, now)) follow(*named, roles);
+    if (may_follow(*named, now)) follow(*named, roles, now);
   } else if (named && leader_) {
     epoch_ = std::max(epoch_, named->epoch);
   }
@@ -186,7 +187,8 @@ std::string SentinelLeader::why_unconfirmed(TimePoint now) const {
                        !sentinel.answer->doubts && sentinel.answer->epoch >= epoch_;
     naming += names ? 1U : 0U;
   }
-  if (naming >= majority) return "";
+  // The others hear of a new master some time later.
+  if (naming >= majority || now - followed_at_ < kFirstAnswers) return "";
   return "only " + count_of(naming, "Sentinel") + " of " + std::to_string(all) + " can name " +
          leader_->text() + " as a healthy master, and a majority is " + std::to_string(majority) +
          ": no local copies, reads go to the server; look at the Sentinels and the network";

@@ -67,7 +67,7 @@ class SentinelLeader {
   std::size_t fresh_votes(const net::HostPort& master, TimePoint now) const;
   bool may_begin(TimePoint now) const;
   bool may_follow(const SentinelAnswer& best, TimePoint now) const;
-  void follow(const SentinelAnswer& best, LeaderRoles& roles);
+  void follow(const SentinelAnswer& best, LeaderRoles& roles, TimePoint now);
   std::string withheld(LeaderRoles& roles, TimePoint now) const;
   TimePoint confirmed_at(TimePoint now) const;
   std::string why_none(TimePoint now) const;
@@ -77,6 +77,7 @@ class SentinelLeader {
   const TimePoint begun_at_;
   std::map<std::string, Sentinel, std::less<>> sentinels_;
   std::optional<net::HostPort> leader_;
+  TimePoint followed_at_{};  // since when there is this leader
   std::uint64_t epoch_ = 0;
   // Epochs of those that were the master before, by address.
   std::map<std::string, std::uint64_t, std::less<>> former_;

@@ -125,15 +125,13 @@ class FirstWrite:
         self.running = True
 
     def _run(self):
-        clients = [(each, ValueClient(each.port)) for each in self.servers]
         while self.running and self.at is None:
-            for server, client in clients:
-                if client("SET", "first-write", server.port) == "OK":
+            for server in self.servers:
+                # On a connection of its own: Sentinels close those of a server that they promote.
+                if ask(server.port, "SET", "first-write", server.port) == "OK":
                     self.at, self.server = time.monotonic(), server
                     break
             time.sleep(0.005)  # the pause of a poll: servers give no sign of a promotion
-        for _, client in clients:
-            client.close()
 
     def __enter__(self):
         self.thread.start()

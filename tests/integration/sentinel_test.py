@@ -97,7 +97,7 @@ class SentinelTest(FailoverTest):
                 return proxy.hits() == before
 
             until(is_silent, PATIENCE_S, "no hits without a majority")
-            self.assertIn("only 1 Sentinel of 3", proxy.coherence())
+            until(lambda: "only 1 Sentinel of 3" in proxy.coherence(), PATIENCE_S, "the reason")
             answering = proxy.by_label("heatsink_sentinels", "state")
             self.assertEqual(answering["known"], 3)
             self.sentinels.all[1].process.signal(signal.SIGCONT)

@@ -142,7 +142,8 @@ class CopyKeeper final : public CopySource,
   void leader_confirmed(TimePoint at) override;
   void leave_server();
   void follow_server();
-  void log_leader(const topology::LeaderVerdict& verdict, const std::string& before) const;
+  void log_leader(const topology::LeaderVerdict& verdict, const std::string& before,
+                  bool renews) const;
 
   // copy_keeper_policy.cc
   void adopt_detection(const PolicySnapshot& before);

@@ -20,7 +20,8 @@ void CopyKeeper::begin_watch() {
   watch_ = topology::watch_leader(
       loop_, std::move(how), [this] { return shared_.credentials(); }, *this);
   if (watch_ == nullptr) return;
-  if (topology::must_be_found(shared_.upstream)) shared_.proof.confirm(TimePoint::min());
+  has_led_ = !topology::must_be_found(shared_.upstream);
+  if (!has_led_) shared_.proof.confirm(TimePoint::min());
   watch_->begin();
   timers_.every(std::chrono::seconds(1), [this] {
     const topology::SentinelCounts counts = watch_->counts();
@@ -46,7 +47,7 @@ void CopyKeeper::leader_changed(const topology::LeaderVerdict& verdict,
     if (is_other && has_led_) shared_.leader_changes.fetch_add(1, std::memory_order_relaxed);
     follow_server();
   }
-  if (verdict.problem != leader_problem_ || is_other || renews) log_leader(verdict, before);
+  if (verdict.problem != leader_problem_ || is_other || renews) log_leader(verdict, before, renews);
   leader_problem_ = verdict.problem;
   has_led_ |= verdict.leader.has_value();
 }
@@ -66,22 +67,26 @@ void CopyKeeper::follow_server() {
   if (audits_begun_) reader_connection_.follow();
 }
 
-void CopyKeeper::log_leader(const topology::LeaderVerdict& verdict,
-                            const std::string& before) const {
+void CopyKeeper::log_leader(const topology::LeaderVerdict& verdict, const std::string& before,
+                            bool renews) const {
   if (!verdict.leader)
     return log(has_led_ ? LogLevel::kWarning : LogLevel::kInfo,
                "no upstream is used now: " + verdict.problem);
   const std::string now = verdict.leader->text();
+  const std::string ended =
+      "all copies were dropped; commands in flight got an error, and their clients have to look "
+      "whether they were executed";
   if (!has_led_) {
     log(LogLevel::kInfo, "the master is " + now);
   } else if (now != before) {
-    log(LogLevel::kWarning, "upstream is now " + now + ", before it was " + before +
-                                ": all copies were dropped; commands in flight got an error, and "
-                                "their clients have to look whether they were executed");
+    log(LogLevel::kWarning, "upstream is now " + now + ", before it was " + before + ": " + ended);
+  } else if (renews) {
+    log(LogLevel::kWarning, "connecting to upstream " + now +
+                                " anew, because its name leads to another server, or its server "
+                                "has become a replica: " +
+                                ended);
   } else if (verdict.problem.empty()) {
-    log(LogLevel::kInfo, "upstream " + now +
-                             " is in use, and all is well with it: connections and "
-                             "copies begin anew where they had ended");
+    log(LogLevel::kInfo, "upstream " + now + " is in use, and no problem with it is left");
   }
   if (!verdict.problem.empty()) log(LogLevel::kWarning, verdict.problem);
 }

@@ -7,6 +7,7 @@ import unittest
 
 from failover_stage import FailoverTest, Reader
 from harness import PATIENCE_S, Redis, ValueClient, until
+from harness.relay import Relay
 from harness.sentinels import FirstWrite, Replicated, ask, calls_of, is_error
 
 
@@ -98,6 +99,45 @@ class ReplicasTest(FailoverTest):
             ask(servers[1].port, "REPLICAOF", "127.0.0.1", servers[0].port)
             until(lambda: client("SET", "k", 1) == "OK", PATIENCE_S, "one master is left")
         self.assertEqual(self.upstream_of(proxy), servers[0].port)
+
+
+class NameTest(FailoverTest):
+    """A name, or a balancer behind it, leads to another server; the old one keeps connections."""
+
+    def setUp(self):
+        self.replicated = Replicated(1)
+        self.addCleanup(self.replicated.stop)
+        self.old, self.new = self.replicated.servers
+        self.relay = Relay(self.old.port)
+        self.addCleanup(self.relay.close)
+
+    def fail_over(self):
+        ask(self.new.port, "REPLICAOF", "NO", "ONE")
+        self.relay.server_port = self.new.port  # of connections to come
+        ask(self.old.port, "REPLICAOF", "127.0.0.1", self.new.port)
+
+    def test_a_demoted_server_is_left(self):
+        proxy = self.proxy_for(f"redis://localhost:{self.relay.port}")
+        self.make_hot(proxy)
+        with ValueClient(proxy.port) as client:
+            self.fail_over()
+            until(lambda: client("SET", "k", "new") == "OK", 5, "a write at the new master")
+            self.assertEqual(ask(self.new.port, "GET", "k"), b"new")
+            self.assertEqual(client("GET", "k"), b"new")
+        self.expect_only_watched(self.old)
+
+    def test_a_replica_behind_a_name_stays(self):
+        """It is what the operator wants: reads pass, and no connection is renewed."""
+        self.relay.server_port = self.new.port
+        proxy = self.proxy_for(f"redis://localhost:{self.relay.port}")
+        with ValueClient(proxy.port) as client:
+            refused = client("SET", "k", 1)
+            self.assertTrue(refused.startswith("READONLY"), refused)
+            made = proxy.metric("heatsink_upstream_connects_total")
+            for _ in range(20):
+                self.assertTrue(client("SET", "k", 1).startswith("READONLY"))
+                self.assertIsNone(client("GET", "k"))
+            self.assertEqual(proxy.metric("heatsink_upstream_connects_total"), made)
 
 
 if __name__ == "__main__":

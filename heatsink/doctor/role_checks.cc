@@ -115,12 +115,8 @@ Finding cluster_finding(const ServerFacts& server) {
           ? ""
           : fmt::format(" with {} {}: it has {} of {} slots", shape.masters,
                         shape.masters == 1 ? "master" : "masters", shape.own_slots, kSlots);
-  return {
-      Level::kWarning, where + " is a node of a cluster" + of,
-      "clients get MOVED errors for keys in other slots, because the proxy has one server; "
-      "cluster clients connect past the proxy",
-      "use a server without cluster mode, or give the clients of this node's keys this proxy and "
-      "all others the cluster (docs/limitations.md#topology)"};
+  return {Level::kOk, where + " is a node of a cluster" + of +
+                          "; the proxy uses all nodes (docs/guides/clusters.md)"};
 }
 
 Finding replica_finding(const ServerFacts& server) {

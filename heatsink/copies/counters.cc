@@ -139,8 +139,7 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                  "for a shared one, or the client read too slowly.")},
       {Count::kRedirects,
        counter("heatsink_cluster_redirects_total",
-               "Refusals of cluster nodes (MOVED, ASK, TRYAGAIN) after which the proxy sent the "
-               "request to another node, or again.")},
+               "Refusals of cluster nodes (MOVED, ASK, TRYAGAIN) that the proxy followed.")},
       {Count::kScattered,
        counter(
            "heatsink_cluster_scattered_total",

@@ -126,13 +126,13 @@ void ProxyOptions::describe(OptionSet& set) {
                 "Sentinels, or redis+replicas://a,b for a master with its replicas. Another "
                 "password is taken live."}));
   set.add(at_start({"upstream.translate", &upstream_translate,
-                    "Where the proxy reaches servers that announce addresses of another network "
-                    "(NAT, port forwards): announced=reached pairs of host:port or of hosts, with "
-                    "commas between them, as in 10.0.0.5:6379=127.0.0.1:7001,10.0.0.6=gateway."}));
+                    "Where the proxy reaches servers that announce other addresses (NAT). Pairs "
+                    "announced=reached of host:port or of hosts, with commas between them, as in "
+                    "10.0.0.5:6379=127.0.0.1:7001,10.0.0.6=gateway."}));
   set.add({.name = "upstream.cross-slot",
            .target = &cross_slot,
-           .help = "MSET whose keys are in several slots of a cluster: split (each part is atomic, "
-                   "the whole is not) or refuse (CROSSSLOT, as the cluster does).",
+           .help = "MSET with keys in several slots of a cluster. split: each part is atomic, the "
+                   "whole is not. refuse: CROSSSLOT, as from the cluster.",
            .choices = {"split", "refuse"}});
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "

@@ -42,8 +42,8 @@ class ServerConnection final : public net::FdHandler {
 
   void connect();
   void close(const std::string& why);  // for good, until connect()
-  void retry();                     // connects now, if it waits for its next attempt
-  void renew(TimePoint if_before);  // replaces a connection that was made before that
+  void retry();                        // connects now, if it waits for its next attempt
+  void renew(TimePoint if_before);     // replaces a connection that was made before that
   // Closes a connection, or an attempt, that was begun before the server has moved, and connects to
   // the server that it is now. tick() and flush() do it, too.
   void follow();

@@ -3,19 +3,19 @@
 // Start with leader_watch.h for one master that may move, and with ClusterDirectory for a cluster.
 #pragma once
 
-#include "heatsink/topology/address_translation.h"   // IWYU pragma: export
-#include "heatsink/topology/announced_map.h"         // IWYU pragma: export
-#include "heatsink/topology/cluster_connections.h"   // IWYU pragma: export
-#include "heatsink/topology/cluster_directory.h"     // IWYU pragma: export
-#include "heatsink/topology/cluster_watch.h"         // IWYU pragma: export
-#include "heatsink/topology/epoch_quorum.h"          // IWYU pragma: export
-#include "heatsink/topology/leader_address.h"     // IWYU pragma: export
-#include "heatsink/topology/leader_roles.h"       // IWYU pragma: export
-#include "heatsink/topology/leader_verdict.h"     // IWYU pragma: export
-#include "heatsink/topology/leader_watch.h"       // IWYU pragma: export
-#include "heatsink/topology/make_leader_watch.h"  // IWYU pragma: export
-#include "heatsink/topology/replica_leader.h"     // IWYU pragma: export
-#include "heatsink/topology/sentinel_leader.h"    // IWYU pragma: export
-#include "heatsink/topology/sentinel_replies.h"   // IWYU pragma: export
-#include "heatsink/topology/redirect.h"              // IWYU pragma: export
-#include "heatsink/topology/slot_map.h"              // IWYU pragma: export
+#include "heatsink/topology/address_translation.h"  // IWYU pragma: export
+#include "heatsink/topology/announced_map.h"        // IWYU pragma: export
+#include "heatsink/topology/cluster_connections.h"  // IWYU pragma: export
+#include "heatsink/topology/cluster_directory.h"    // IWYU pragma: export
+#include "heatsink/topology/cluster_watch.h"        // IWYU pragma: export
+#include "heatsink/topology/epoch_quorum.h"         // IWYU pragma: export
+#include "heatsink/topology/leader_address.h"       // IWYU pragma: export
+#include "heatsink/topology/leader_roles.h"         // IWYU pragma: export
+#include "heatsink/topology/leader_verdict.h"       // IWYU pragma: export
+#include "heatsink/topology/leader_watch.h"         // IWYU pragma: export
+#include "heatsink/topology/make_leader_watch.h"    // IWYU pragma: export
+#include "heatsink/topology/redirect.h"             // IWYU pragma: export
+#include "heatsink/topology/replica_leader.h"       // IWYU pragma: export
+#include "heatsink/topology/sentinel_leader.h"      // IWYU pragma: export
+#include "heatsink/topology/sentinel_replies.h"     // IWYU pragma: export
+#include "heatsink/topology/slot_map.h"             // IWYU pragma: export

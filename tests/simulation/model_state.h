@@ -156,7 +156,7 @@ struct ModelState final : ModelKeys::Listener {
   // The nodes of the cluster: the first has all slots at the beginning.
   static constexpr std::uint16_t kFirstPort = 6379, kOtherPort = 6378;
   std::uint16_t cluster_port = kFirstPort;  // its own
-  ByteBuffer changes;  // of the command that runs, as requests
+  ByteBuffer changes;                       // of the command that runs, as requests
   std::size_t changes_count = 0;
   std::uint32_t changes_db = 0;  // the database that the replicas are in
 };

@@ -31,7 +31,7 @@ LimiterOptions part_of(LimiterOptions whole, std::uint64_t instances) {
 }
 
 std::string name_on_server(const std::string& fleet, const std::string& name) {
-  const std::string whole = fleet + ":" + name;
+  std::string whole = fleet + ":" + name;
   if (whole.size() <= distributed::kNameBytesMax) return whole;
   return fleet + "#" + std::to_string(hash_name(whole, 0).value);
 }

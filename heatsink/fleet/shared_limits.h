@@ -29,7 +29,7 @@ class ServerLimits final : public limit::SharedLimits {
 
   ServerLimits(std::string fleet, net::RedisUrl url, net::TlsContext tls,
                distributed::ServerOptions options);
-  ~ServerLimits();
+  ~ServerLimits() override;
 
   // For limits that the server does not answer; at least 1.
   void set_instances(std::uint64_t instances) { *instances_ = instances; }

@@ -31,11 +31,11 @@ struct alignas(64) Copy {
   std::string reply = {};    // in RESP3 wire form, ready to send
   std::string resp2 = {};    // the same in RESP2; empty: the RESP3 bytes serve both
   bool nil = false;          // the server replied that the key does not exist
-  ProofIndex proof = 0;
   // Hits, at most kReadsCounted: later ones do not write, because all readers would contend for
   // this cache line. Hits at the same time may count as one.
   mutable std::atomic<std::uint8_t> reads{0};
   static constexpr std::uint8_t kReadsCounted = 32;
+  ProofIndex proof = 0;
   // value_ends: when the value expires by the key's own TTL; max() without a TTL. ends_late_us: by
   // how much later the server's clock has certainly passed that time, too. 32 bits, so that a copy
   // fits into two cache lines.

@@ -97,16 +97,17 @@ void LeaderPeer::ask(const std::vector<Question>& questions, Answered answered) 
 
 void LeaderPeer::take(const std::shared_ptr<Round>& round, Result<resp::Value> reply) {
   if (round->is_over) return;
-  if (reply.ok()) {
+  const bool is_answered = reply.ok();
+  if (is_answered) {
     round->replies.push_back(std::move(reply).value());
     if (round->replies.size() < round->questions) return;
   }
   round->is_over = true;
   round_.reset();
-  if (reply.ok()) {
+  if (is_answered) {
     round->answered(std::move(round->replies), round->asked_at);
   } else {
-    round->answered(reply.error(), round->asked_at);
+    round->answered(reply.error(), round->asked_at);  // NOLINT(bugprone-use-after-move): not moved
   }
 }
 

@@ -30,7 +30,7 @@ bool LeaderResolver::is_numeric(const std::string& host) {
   return !net::network_of(net::HostPort{host, 1}.text()).empty();
 }
 
-void LeaderResolver::resolve(const net::HostPort& address, Done done) {
+void LeaderResolver::resolve(const net::HostPort& address, const Done& done) {
   if (is_numeric(address.host)) return done(net::resolve(address));
   if (shared_->running >= kLookUpsMax)
     return done(Error{ErrorCode::kUnavailable,

@@ -26,7 +26,7 @@ class LeaderResolver {
   LeaderResolver(const LeaderResolver&) = delete;
 
   // Calls `done` at once for a numeric host; otherwise later, unless this object is destroyed.
-  void resolve(const net::HostPort& address, Done done);
+  void resolve(const net::HostPort& address, const Done& done);
   static bool is_numeric(const std::string& host);
 
  private:

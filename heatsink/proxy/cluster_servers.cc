@@ -9,9 +9,11 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::uint8_t kRedirectsMax = 16;  // of one request; TRYAGAIN does not count
-constexpr Nanos kAgainAfter = Millis(5);    // the pause after TRYAGAIN
-constexpr Nanos kLookAgain = Millis(1);     // at requests that wait for a connection
+constexpr std::uint8_t kRedirectsMax = 32;  // of one request; TRYAGAIN does not count
+constexpr std::uint8_t kAtOnceMax = 3;      // later ones come after a pause
+constexpr Nanos kRedirectPauseMax = Millis(100);
+constexpr Nanos kAgainAfter = Millis(5);  // the pause after TRYAGAIN
+constexpr Nanos kLookAgain = Millis(1);   // at requests that wait for a connection
 
 // The text of an error reply, without '-' and the end of the line.
 std::string_view line_of(std::string_view error) {
@@ -175,6 +177,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
   Rerouted& rerouted = *pending.rerouted;
   if (rerouted.request.empty()) rerouted.request = request;
   if (rerouted.since == TimePoint{}) rerouted.since = now;
+  rerouted.protocol = from.protocol();
   Refused refused;
   refused.asking = redirect->kind == topology::Redirect::Kind::kAsk;
   if (redirect->kind == topology::Redirect::Kind::kTryAgain) {
@@ -187,7 +190,9 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
     refused.to = is_own_error && !shared_.cluster.knows(redirect->to, from.server().url().address)
                      ? nullptr
                      : node_named_by(*redirect, from);
-    ++rerouted.redirects;
+    // Two nodes may name each other for a moment while one replaces the other.
+    if (++rerouted.redirects > kAtOnceMax)
+      refused.not_before = now + std::min(kRedirectPauseMax, kAgainAfter * rerouted.redirects);
   }
   rerouted.asked = refused.asking;
   if (redirect->kind == topology::Redirect::Kind::kMoved && refused.to != nullptr)
@@ -195,6 +200,11 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
   refused.pending = std::move(pending);
   const bool is_late = now - rerouted.since > shared_.options().response_timeout;
   if (refused.to == nullptr || rerouted.redirects > kRedirectsMax || is_late) {
+    if (redirect->kind == topology::Redirect::Kind::kTryAgain) {
+      refuse(std::move(refused.pending),
+             "the slot is being moved, and the keys of the command are on two nodes; try again");
+      return true;
+    }
     refuse(std::move(refused.pending),
            "the nodes of the cluster do not agree which of them owns the key (the last one said: " +
                std::string(line) + "); look at CLUSTER NODES of each");

@@ -35,7 +35,7 @@ class alignas(64) ProofState {
   // a proof covers the generation that is current when it is given, and all invalidations applied
   // by then.
   Generation begin_generation() noexcept {
-    const std::uint64_t number = last_number_.fetch_add(1, std::memory_order_acq_rel) + 1;
+    const std::uint64_t number = last_number.fetch_add(1, std::memory_order_acq_rel) + 1;
     generation_.store(number, std::memory_order_release);
     return {number};
   }
@@ -49,7 +49,7 @@ class alignas(64) ProofState {
   void set_up(bool up) noexcept { up_.store(up, std::memory_order_release); }
 
  private:
-  static inline std::atomic<std::uint64_t> last_number_{0};  // of all objects
+  static inline std::atomic<std::uint64_t> last_number{0};  // of all objects
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<std::int64_t> proven_at_{0};
   std::atomic<std::int64_t> confirmed_at_{TimePoint::max().time_since_epoch().count()};

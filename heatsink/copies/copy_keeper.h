@@ -177,6 +177,7 @@ class CopyKeeper final : public CopySource,
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
+  void add_upstream(report::Report& report) const;
 
   // copy_keeper_inspection.cc
   report::Report report_of_one(const std::string& name, std::uint32_t db);

@@ -43,6 +43,20 @@ void CopyKeeper::count_departures() {
   raise(Count::kEvictedForBytes, shared_.table.evictions(cache::EvictionReason::kBytes).count);
 }
 
+void CopyKeeper::add_upstream(report::Report& report) const {
+  const bool in_cluster = cluster_.has_begun();
+  report.upstream = in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
+  const std::string withheld = shared_.upstream_address.withheld();
+  report.upstream_up = in_cluster ? nodes_.is_any_reachable()
+                                  : withheld.empty() && (tracker_connection_.problem().empty() ||
+                                                         tracker_connection_.is_refused());
+  if (!report.upstream_up) {
+    report.upstream_problem = in_cluster         ? nodes_.problem()
+                              : withheld.empty() ? tracker_connection_.problem()
+                                                 : withheld;
+  }
+}
+
 report::Report CopyKeeper::make_report() {
   const detect::Summary& node = merged_.front();
   const double seconds = node.seconds();
@@ -57,17 +71,7 @@ report::Report CopyKeeper::make_report() {
   report.at = loop_.clock();
   report.window = shared_.options().window;
   report.uptime = report.at - started_at_;
-  const bool in_cluster = cluster_.has_begun();
-  report.upstream = in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
-  const std::string withheld = shared_.upstream_address.withheld();
-  report.upstream_up = in_cluster ? nodes_.is_any_reachable()
-                                  : withheld.empty() && (tracker_connection_.problem().empty() ||
-                                                         tracker_connection_.is_refused());
-  if (!report.upstream_up) {
-    report.upstream_problem = in_cluster         ? nodes_.problem()
-                              : withheld.empty() ? tracker_connection_.problem()
-                                                 : withheld;
-  }
+  add_upstream(report);
   report.coherence = coherence();
   report.requests_rate = rate(node.requests);
   report.reads_rate = rate(node.reads);

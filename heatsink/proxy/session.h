@@ -300,6 +300,8 @@ class Session final : public ClientTransport::Listener,
   void repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking);
   void end_pause();
   bool answer_aborted(Pending& pending);
+  void forget_repeat(PendingKind kind);
+  void select_refused(std::string_view why);
 
   // session_debugger.cc
   Step run_script_debug(Request& request);

@@ -120,17 +120,31 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   });
 }
 
+// The reply to what could have been sent again to another node of the cluster.
+void Session::forget_repeat(PendingKind kind) {
+  if (kind == PendingKind::kExec) queued_.reset();
+  if (kind == PendingKind::kWatch) last_state_request_.clear();
+  const bool was_repeatable =
+      kind == PendingKind::kExec || kind == PendingKind::kWatch || kind == PendingKind::kWaiting;
+  if (was_repeatable) taken_back_ = 0;
+}
+
+void Session::select_refused(std::string_view why) {
+  if (private_) private_->set_db(Upstream::kUnknownDb);
+  if (!again_.empty()) {
+    again_.front().error = why;
+  } else if (waiting_ != nullptr) {
+    waiting_->waited().db_error = why;
+  }
+}
+
 // False: the client's reply is decided later, or the client has left.
 bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                            std::string_view kept) {
+  forget_repeat(pending.kind);
   switch (pending.kind) {
     case PendingKind::kSelect:
-      if (!ok && private_) private_->set_db(Upstream::kUnknownDb);
-      if (!ok && !again_.empty()) {
-        again_.front().error = error_text(kept);
-      } else if (!ok && waiting_ != nullptr) {
-        waiting_->waited().db_error = error_text(kept);
-      }
+      if (!ok) select_refused(error_text(kept));
       break;
     case PendingKind::kSelectDb:
       if (ok) {
@@ -150,8 +164,6 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       if (!ok) in_multi_ = false;
       break;
     case PendingKind::kExec:
-      queued_.reset();
-      taken_back_ = 0;
       executed(ok, reply, kept);
       break;
     case PendingKind::kMonitor:
@@ -166,15 +178,10 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
     case PendingKind::kDebug:
       debug_answered(ok, pending.number != 0);
       break;
-    case PendingKind::kWatch:
-      taken_back_ = 0;
-      last_state_request_.clear();
-      break;
     case PendingKind::kMark:
       mark_answered(kept);
       break;
     case PendingKind::kWaiting:
-      taken_back_ = 0;
       if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
           wait && wait->keeps_reply() && !settle_kept(std::move(wait), pending.ticket, kept))
         return false;

@@ -45,6 +45,9 @@ class ReplicasTest(FailoverTest):
             self.write_on(self.proxy, new, reader)
             ask(self.old.port, "REPLICAOF", "127.0.0.1", new.port)
             self.replicated.wait_in_step(self.old)
+            # The watch has to see it as a replica: a promotion is one of a replica.
+            asked = calls_of(self.old, "role")
+            until(lambda: calls_of(self.old, "role") > asked + 1, PATIENCE_S, "it was asked")
             # And back again.
             self.assertEqual(self.upstream_of(self.proxy), new.port)
             ask(self.old.port, "REPLICAOF", "NO", "ONE")

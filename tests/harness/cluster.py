@@ -12,7 +12,8 @@ class Node:
     """One server of the cluster, with a client of it."""
 
     def __init__(self, options):
-        self.redis = Redis(*MEET_SOON, *options)
+        """`options`, or a function that gives those of one node."""
+        self.redis = Redis(*MEET_SOON, *(options() if callable(options) else options))
         self.port = self.redis.port
         self.client = ValueClient(self.port)
         self.name = self("CLUSTER", "MYID").decode()
@@ -98,8 +99,15 @@ class Cluster:
     def slot(self, key):
         return self.masters[0]("CLUSTER", "KEYSLOT", key)
 
+    def tag_of(self, slot):
+        """A hash tag of this slot."""
+        return next(tag for tag in map(str, range(200_000)) if self.slot(tag) == slot)
+
     def owner(self, key):
         """The master that has the key's slot by its own account."""
+        return self.owner_of(self.slot(key))
+
+    def owner_of(self, slot):
         for node in self.nodes:
             lines = node("CLUSTER", "NODES").decode().splitlines()
             own = next(line for line in lines if "myself" in line).split()
@@ -109,9 +117,9 @@ class Cluster:
                 if part.startswith("["):
                     continue
                 first, _, last = part.partition("-")
-                if int(first) <= self.slot(key) <= int(last or first):
+                if int(first) <= slot <= int(last or first):
                     return node
-        raise AssertionError(f"no node has the slot of {key}")
+        raise AssertionError(f"no node has slot {slot}")
 
     def begin_move(self, slot, source, target):
         """The keys of the slot may be on either node from now on."""

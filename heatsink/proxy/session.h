@@ -251,6 +251,7 @@ class Session final : public ClientTransport::Listener,
   std::size_t forward_run(std::string_view bytes, TimePoint now);
   Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
+  void follow_alone();
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);

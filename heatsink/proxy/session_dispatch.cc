@@ -138,7 +138,9 @@ Session::Step Session::forward(Request& request, bool own_connection, PendingKin
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
   if (!own_connection) expect_reply(request);
-  const bool own = own_connection || user_ == User::kOther || is_too_long_to_share(request);
+  const bool is_big = request.raw.size() > parts_.shared.options().stream_threshold.count;
+  const bool own =
+      own_connection || is_big || user_ == User::kOther || is_too_long_to_share(request);
   Upstream* connection = connection_for(request, own, step);
   if (connection == nullptr) return no_connection(request, step);
   return send_on(*connection, request, kind, number);
@@ -207,7 +209,14 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   pending.expected = &connection == private_.get() ? expected.known : expected.counted;
   owed_ += pending.expected;
   connection.send(request.raw, std::move(pending));
+  if (parts_.key_refs.size() > 1) follow_alone();
   return Step::kDone;
+}
+
+// While slots move, a command with several keys may have to wait (TRYAGAIN), and the server would
+// execute those behind it before.
+void Session::follow_alone() {
+  if (parts_.shared.cluster.has_moves(parts_.loop.now())) stall(Awaited::kAnswer);
 }
 
 Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number) {

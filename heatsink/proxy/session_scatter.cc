@@ -52,7 +52,7 @@ bool Session::is_scattered(const Request& request) {
   if (row->fan_out == FanOut::kMasters || row->fan_out == FanOut::kCursor) return true;
   const std::vector<std::string_view>& args = request.args();
   const std::size_t step = row->fan_out == FanOut::kByPair ? 2 : 1;
-  if ((args.size() - 1) % step != 0) return false;  // for the server to refuse
+  if ((args.size() - 1) % step != 0) return true;  // scatter() refuses it
   const std::uint16_t first = resp::key_slot(args[1]);
   for (std::size_t i = 1 + step; i < args.size(); i += step)
     if (resp::key_slot(args[i]) != first) return true;
@@ -66,6 +66,8 @@ Session::Step Session::scatter(Request& request) {
   if (must_drain_first() || (!has_shared_only && in_flight() > 0)) return stall(Awaited::kDrain);
   if (private_ && may_leave_private()) give_back(true);
   const FanOutRow& row = *request.facts->fan_out;
+  if (row.fan_out == FanOut::kByPair && request.args().size() % 2 == 0)
+    return reply_error("ERR wrong number of arguments for '" + request.command->name + "' command");
   if (row.fan_out == FanOut::kByPair && parts_.shared.options().cross_slot == "refuse")
     return reply_error("CROSSSLOT Keys in request don't hash to the same slot");
   std::vector<ScatterPart> parts;
@@ -159,6 +161,7 @@ Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& p
     connections[i]->send(scatter.parts()[i].request, std::move(pending));
   }
   if (private_) stall(Awaited::kAnswer);  // its next command goes there
+  follow_alone();
   return Step::kDone;
 }
 

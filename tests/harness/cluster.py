@@ -17,6 +17,9 @@ class Node:
         self.port = self.redis.port
         self.client = ValueClient(self.port)
         self.name = self("CLUSTER", "MYID").decode()
+        # Where other nodes reach it.
+        over_tls = self("CONFIG", "GET", "tls-cluster")[1:] == [b"yes"]
+        self.bus_port = int(self("CONFIG", "GET", "tls-port")[1]) if over_tls else self.port
 
     def __call__(self, *command):
         return self.client(*command)
@@ -63,7 +66,7 @@ class Cluster:
             node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         self.replicas = [Node(self.options) for _ in range(masters * replicas)]
         for node in self.nodes[1:]:
-            node("CLUSTER", "MEET", "127.0.0.1", self.masters[0].port)
+            node("CLUSTER", "MEET", "127.0.0.1", self.masters[0].bus_port)
         count = len(self.nodes)
         met = lambda node: b"cluster_known_nodes:%d" % count in node("CLUSTER", "INFO")  # noqa: E731
         until(lambda: all(map(met, self.nodes)), 3 * PATIENCE_S, "the nodes have met")
@@ -107,6 +110,13 @@ class Cluster:
         """The master that has the key's slot by its own account."""
         return self.owner_of(self.slot(key))
 
+    def owner_by(self, node, slot):
+        """The name of the slot's owner as this node has it; None: it knows none."""
+        for first, last, master, *_ in node("CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return master[2].decode()
+        return None
+
     def owner_of(self, slot):
         for node in self.nodes:
             lines = node("CLUSTER", "NODES").decode().splitlines()
@@ -128,11 +138,18 @@ class Cluster:
 
     def move_keys(self, slot, source, target):
         while keys := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
-            source("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *keys)
+            source("MIGRATE", "127.0.0.1", target.bus_port, "", 0, 5000, "KEYS", *keys)
 
     def end_move(self, slot, target):
-        for node in [target] + [node for node in self.masters if node is not target]:
-            node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+        """All masters know the new owner when it returns: a late message of the old one can undo it."""
+        masters = [target] + [node for node in self.masters if node is not target]
+
+        def agreed():
+            for node in masters:
+                node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+            return all(self.owner_by(node, slot) == target.name for node in masters)
+
+        until(agreed, PATIENCE_S, "the masters agree on the owner")
 
     def move(self, slot, source, target):
         self.begin_move(slot, source, target)

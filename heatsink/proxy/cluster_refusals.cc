@@ -48,6 +48,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
                              std::string_view error) {
   const std::string_view line = line_of(error);
   const std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
+  if (line.starts_with("NOSCRIPT")) return teach(from, pending, request);
   if (!redirect) {
     if (line.starts_with("CLUSTERDOWN")) shared_.cluster.is_stale(std::nullopt);
     return false;
@@ -59,6 +60,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
   Rerouted& rerouted = *pending.rerouted;
   if (rerouted.request.empty()) rerouted.request = request;
   if (rerouted.since == TimePoint{}) rerouted.since = now;
+  rerouted.protocol = from.protocol();
   const bool is_late = now - rerouted.since > shared_.options().response_timeout;
   Refused refused;
   refused.asking = redirect->kind == topology::Redirect::Kind::kAsk;
@@ -91,6 +93,24 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
   }
   refused_.push_back(std::move(refused));
   send_refused();
+  return true;
+}
+
+// A node that is new, or was restarted, does not know a script that one server would know.
+bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view request) {
+  if (pending.rerouted != nullptr && pending.rerouted->taught) return false;
+  const std::string wire(request.empty() && pending.rerouted ? pending.rerouted->request : request);
+  resp::RequestParser parser(resp::limits_for(wire.size()));
+  if (parser.parse(std::string_view(wire)) != resp::ParseStatus::kRequest) return false;
+  if (parser.args().size() < 2 || !lower_case(parser.args()[0]).starts_with("evalsha")) return false;
+  const std::shared_ptr<const std::string> text = shared_.scripts.text_of(parser.args()[1]);
+  if (text == nullptr) return false;
+  if (pending.rerouted == nullptr) pending.rerouted = std::make_unique<Rerouted>();
+  pending.rerouted->taught = true;
+  pending.rerouted->request.clear();
+  from.send_own({"SCRIPT", "LOAD", *text});
+  if (pending.rerouted->asked) from.send_own({"ASKING"});
+  from.send(wire, std::move(pending));
   return true;
 }
 

@@ -142,6 +142,9 @@ void ClusterServers::discard(std::unique_ptr<Upstream> connection) {
 // ---- what the connections report
 
 void ClusterServers::failed(Upstream& connection, const std::string& reason) {
+  // A node that was restarted has no scripts.
+  if (connection.was_ready() && (connection.owner() != nullptr || !connection.is_private()))
+    shared_.scripts.forget_at(connection.server());
   of(connection).failed(connection, reason);
   if (map_ != nullptr) shared_.cluster.is_stale(std::nullopt);
 }

@@ -116,6 +116,7 @@ class ClusterServers final : public Upstreams,
 
   // cluster_refusals.cc
   void send_refused();
+  bool teach(Upstream& from, Pending& pending, std::string_view request);
   bool splits(const Pending& pending) const;
   bool split(Upstream& from, Pending& pending);
   void scatter_ended(Scatter& scatter) override;

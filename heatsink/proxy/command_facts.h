@@ -28,6 +28,7 @@ struct CommandFacts {
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
+  ScriptUse scripts = ScriptUse::kNone;
   const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
 };
 
@@ -45,6 +46,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
           .gathered_as = coalesce_verb(command.name),
+          .scripts = script_use(command),
           .fan_out = fan_out_of(command.name)};
 }
 

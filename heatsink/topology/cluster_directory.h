@@ -79,6 +79,7 @@ class ClusterDirectory {
   }
 
  private:
+  void give_scan_ids(SlotMap& map);
   std::optional<NodeIndex> known_or_new(const net::HostPort& reached);
   net::TlsContext tls_for(const std::string& host) const;
 

@@ -7,21 +7,6 @@
 #include "heatsink/proxy/requester.h"
 
 namespace heatsink::proxy {
-namespace {
-
-constexpr std::uint8_t kRedirectsMax = 32;  // of one request; TRYAGAIN does not count
-constexpr std::uint8_t kAtOnceMax = 3;      // later ones come after a pause
-constexpr Nanos kRedirectPauseMax = Millis(100);
-constexpr Nanos kAgainAfter = Millis(5);  // the pause after TRYAGAIN
-constexpr Nanos kLookAgain = Millis(1);   // at requests that wait for a connection
-
-// The text of an error reply, without '-' and the end of the line.
-std::string_view line_of(std::string_view error) {
-  if (error.starts_with('-')) error.remove_prefix(1);
-  return error.substr(0, error.find('\r'));
-}
-
-}  // namespace
 
 ClusterServers::ClusterServers(SharedState& shared, net::EventLoop& loop,
                                copies::Counters& counters, Upstreams::Host& host,
@@ -154,131 +139,12 @@ void ClusterServers::discard(std::unique_ptr<Upstream> connection) {
   node.server->discard(std::move(connection));
 }
 
-// ---- refused requests
-
-redis::UpstreamAddress* ClusterServers::node_named_by(const topology::Redirect& redirect,
-                                                      const Upstream& from) {
-  const std::optional<topology::NodeIndex> index =
-      shared_.cluster.node_at(redirect.to, from.server().url().address);
-  return index ? &shared_.cluster.node(*index) : nullptr;
-}
-
-bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view request,
-                             std::string_view error) {
-  const std::string_view line = line_of(error);
-  const std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
-  if (!redirect) {
-    if (line.starts_with("CLUSTERDOWN")) shared_.cluster.is_stale(std::nullopt);
-    return false;
-  }
-  counters_.add(copies::Count::kRedirects);
-  const TimePoint now = loop_.now();
-  if (pending.rerouted == nullptr) pending.rerouted = std::make_unique<Rerouted>();
-  Rerouted& rerouted = *pending.rerouted;
-  if (rerouted.request.empty()) rerouted.request = request;
-  if (rerouted.since == TimePoint{}) rerouted.since = now;
-  rerouted.protocol = from.protocol();
-  Refused refused;
-  refused.asking = redirect->kind == topology::Redirect::Kind::kAsk;
-  if (redirect->kind == topology::Redirect::Kind::kTryAgain) {
-    refused.to = &from.server();
-    refused.asking = rerouted.asked;
-    refused.not_before = now + kAgainAfter;
-  } else {
-    // Scripts can make any error: they lead only to nodes that the cluster itself has named.
-    const bool is_own_error = pending.unknown_keys;
-    refused.to = is_own_error && !shared_.cluster.knows(redirect->to, from.server().url().address)
-                     ? nullptr
-                     : node_named_by(*redirect, from);
-    // Two nodes may name each other for a moment while one replaces the other.
-    if (++rerouted.redirects > kAtOnceMax)
-      refused.not_before = now + std::min(kRedirectPauseMax, kAgainAfter * rerouted.redirects);
-  }
-  rerouted.asked = refused.asking;
-  if (redirect->kind == topology::Redirect::Kind::kMoved && refused.to != nullptr)
-    shared_.cluster.is_stale(shared_.cluster.index_of(*refused.to));
-  refused.pending = std::move(pending);
-  const bool is_late = now - rerouted.since > shared_.options().response_timeout;
-  if (refused.to == nullptr || rerouted.redirects > kRedirectsMax || is_late) {
-    if (redirect->kind == topology::Redirect::Kind::kTryAgain) {
-      refuse(std::move(refused.pending),
-             "the slot is being moved, and the keys of the command are on two nodes; try again");
-      return true;
-    }
-    refuse(std::move(refused.pending),
-           "the nodes of the cluster do not agree which of them owns the key (the last one said: " +
-               std::string(line) + "); look at CLUSTER NODES of each");
-    return true;
-  }
-  refused_.push_back(std::move(refused));
-  send_refused();
-  return true;
-}
-
-// The client gets an error as from a server. Nothing was executed.
-void ClusterServers::refuse(Pending&& pending, const std::string& why) {
-  ByteBuffer wire;
-  resp::append_error(wire, "ERR heatsink: " + why);
-  replies_.settle(pending, loop_.clock(), copies::Shown::kNothing);
-  resp::ReplyScanner scanner;
-  static_cast<void>(scanner.feed(wire.view()));
-  replies_.answered(pending, {.ok = false, .read_at = loop_.clock(), .captured = wire.view()});
-  if (pending.session == nullptr) return;
-  if (!pending.silent && !pending.session->closed())
-    pending.session->take_reply(pending.ticket, wire.view());
-  pending.session->reply_done(pending, false, scanner, wire.view());
-}
-
-// True: it is on its way, or was refused.
-bool ClusterServers::send_one(Refused& refused) {
-  const TimePoint now = loop_.now();
-  if (now < refused.not_before) return false;
-  const resp::Protocol protocol = refused.pending.rerouted->protocol;
-  const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
-  const bool is_late = now - refused.pending.rerouted->since > shared_.options().response_timeout;
-  if (shared.connection == nullptr && (shared.down != nullptr || is_late)) {
-    refuse(std::move(refused.pending), shared.down != nullptr
-                                           ? *shared.down
-                                           : refused.to->unreachable("no connection in time"));
-    return true;
-  }
-  if (shared.connection == nullptr) return false;
-  if (refused.asking) shared.connection->send_own({"ASKING"});
-  // Kept there while it is on its way, in case that node refuses it, too.
-  const std::string request = std::move(refused.pending.rerouted->request);
-  refused.pending.rerouted->request.clear();
-  shared.connection->send(request, std::move(refused.pending));
-  return true;
-}
-
-// In order for each node. A request that waits holds back those behind it for the same node.
-void ClusterServers::send_refused() {
-  std::vector<const redis::UpstreamAddress*> waits;
-  std::deque<Refused> left;
-  std::deque<Refused> all = std::exchange(refused_, {});
-  for (Refused& each : all) {
-    const bool is_behind = std::find(waits.begin(), waits.end(), each.to) != waits.end();
-    if (!is_behind && send_one(each)) continue;
-    waits.push_back(each.to);
-    left.push_back(std::move(each));
-  }
-  // refuse() may have added some.
-  std::move(refused_.begin(), refused_.end(), std::back_inserter(left));
-  refused_ = std::move(left);
-  wake_later();
-}
-
-void ClusterServers::wake_later() {
-  if (refused_.empty() || timer_ != 0) return;
-  timer_ = loop_.call_after(kLookAgain, [this] {
-    timer_ = 0;
-    send_refused();
-  });
-}
-
 // ---- what the connections report
 
 void ClusterServers::failed(Upstream& connection, const std::string& reason) {
+  // A node that was restarted has no scripts.
+  if (connection.was_ready() && (connection.owner() != nullptr || !connection.is_private()))
+    shared_.scripts.forget_at(connection.server());
   of(connection).failed(connection, reason);
   if (map_ != nullptr) shared_.cluster.is_stale(std::nullopt);
 }
@@ -308,6 +174,7 @@ void ClusterServers::wake_ready() {
 
 void ClusterServers::end_turn() {
   looked_ = false;
+  ended_.clear();
   for (auto& [address, node] : nodes_) node.server->end_turn();
   if (map_ == nullptr) return;
   std::erase_if(nodes_, [](const auto& each) {

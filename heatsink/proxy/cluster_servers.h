@@ -13,6 +13,7 @@
 #include "heatsink/copies/counters.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/scatter.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/single_server.h"
 #include "heatsink/proxy/upstreams.h"
@@ -27,7 +28,9 @@ namespace heatsink::proxy {
 // A node that refuses a request with MOVED, ASK or TRYAGAIN has not executed it, so the request is
 // sent to the node that the refusal names, in the order of the refusals. Commands without keys go
 // to one node, the home, until it is lost.
-class ClusterServers final : public Upstreams, private Upstreams::Host {
+class ClusterServers final : public Upstreams,
+                             private Upstreams::Host,
+                             private Scatter::Owner {
  public:
   // All outlive it. `random`: the seed for pauses.
   ClusterServers(SharedState& shared, net::EventLoop& loop, copies::Counters& counters,
@@ -87,6 +90,13 @@ class ClusterServers final : public Upstreams, private Upstreams::Host {
     Pending pending;
   };
 
+  // A read of several keys, of which some are on each of the two nodes of a move: it is sent key by
+  // key.
+  struct Split {
+    Pending whole;
+    std::unique_ptr<Scatter> parts;
+  };
+
   // Upstreams::Host, for the SingleServers.
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
                                  Upstream::Login login, Requester* owner) override {
@@ -97,16 +107,24 @@ class ClusterServers final : public Upstreams, private Upstreams::Host {
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
 
+  // cluster_servers.cc
   void follow_map();
   void mark_nodes();
   Node& node_of(redis::UpstreamAddress& server);
   SingleServer& at(const Destination& to);
   SingleServer& of(const Upstream& connection);
   redis::UpstreamAddress& home();
+
+  // cluster_refusals.cc
   void send_refused();
+  bool teach(Upstream& from, Pending& pending, std::string_view request);
+  bool splits(const Pending& pending) const;
+  bool split(Upstream& from, Pending& pending);
+  void scatter_ended(Scatter& scatter) override;
   bool send_one(Refused& refused);
   void wake_later();
   void refuse(Pending&& pending, const std::string& why);
+  void answer(Pending&& pending, std::string_view wire);
 
   SharedState& shared_;
   net::EventLoop& loop_;
@@ -120,6 +138,8 @@ class ClusterServers final : public Upstreams, private Upstreams::Host {
   redis::UpstreamAddress* home_ = nullptr;
   std::unordered_map<const redis::UpstreamAddress*, Node> nodes_;
   std::deque<Refused> refused_;
+  std::vector<Split> splits_;                        // in flight
+  std::vector<std::unique_ptr<Scatter>> ended_;      // freed at the end of the turn
   net::TimerId timer_ = 0;
 };
 

@@ -47,7 +47,8 @@ struct Rerouted {
   TimePoint since{};    // of the first refusal
   resp::Protocol protocol = resp::Protocol::kResp2;
   std::uint8_t redirects = 0;
-  bool asked = false;  // the last node was asked after ASKING
+  bool asked = false;   // the last node was asked after ASKING
+  bool taught = false;  // the node has been given the script of this EVALSHA
 };
 
 struct Pending : copies::Effects {

@@ -20,6 +20,7 @@ struct QueuedTransaction {
   std::vector<std::string> requests;  // in wire form
   std::size_t bytes = 0;              // of `requests`
   std::optional<std::uint16_t> slot;  // of all keys; nullopt: no key yet
+  std::vector<std::string> scripts;   // SHA-1 of those that EVALSHA calls
   bool failed = false;                // a command was refused: EXEC executes nothing
   bool watches = false;               // a WATCH came before MULTI
   // While the server answers: how it has refused to queue a command, for EXEC.

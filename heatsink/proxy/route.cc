@@ -121,6 +121,14 @@ bool uses_scripts(const resp::Command& command) {
   return command.name.starts_with("eval") || command.name == "script|load";
 }
 
+ScriptUse script_use(const resp::Command& command) {
+  const std::string_view name = command.name;
+  if (name == "eval" || name == "eval_ro") return ScriptUse::kText;
+  if (name == "evalsha" || name == "evalsha_ro") return ScriptUse::kSha1;
+  if (name == "script|load") return ScriptUse::kLoad;
+  return name == "script|flush" ? ScriptUse::kFlush : ScriptUse::kNone;
+}
+
 bool hides_invalidations(const resp::Command& command) {
   return command.name == "swapdb" || command.has(resp::kAdmin) || command.has(resp::kModule);
 }

@@ -46,6 +46,16 @@ bool shows_cluster(const resp::Command& command);
 // EVAL and related commands: the server keeps the script, and EVALSHA relies on that.
 bool uses_scripts(const resp::Command& command);
 
+// What a command says about a script: in front of a cluster the proxy remembers it.
+enum class ScriptUse : std::uint8_t {
+  kNone,
+  kText,   // EVAL: its first argument is the text
+  kSha1,   // EVALSHA: its first argument is the name
+  kLoad,   // SCRIPT LOAD
+  kFlush,  // SCRIPT FLUSH
+};
+ScriptUse script_use(const resp::Command& command);
+
 // Commands after which the server may not push all invalidations (SWAPDB, DEBUG, REPLICAOF, ...).
 bool hides_invalidations(const resp::Command& command);
 

@@ -11,23 +11,26 @@
 
 namespace heatsink::proxy {
 
-// The cursor that a client sees is one number, so any connection of the proxy can go on with it,
-// and a client may keep it as long as it likes. It holds the node's own cursor, the first slot of
-// the node, a part of the number of the map, and whether slots have changed their owners since the
-// scan began. After such a change keys may be on a node that was scanned before, and a node's
-// cursor may belong to another node. So that node is begun again, and after the last node the scan
-// begins once more. Keys may come twice, as SCAN allows anyway; a key that exists all the time
-// comes at least once, unless its slot moves so slowly that the map stays the same from the first
-// node to the last.
+// The cursor that a client sees is one number, so any connection of the proxy can go on with it, and
+// a client may keep it as long as it likes. It holds the node's own cursor, the node
+// (SlotMap::Shard::scan_id), a part of the number of the map, and how often the scan has gone
+// through all nodes.
+//
+// A key whose slot moves may be on the old node while the new one is scanned, and on the new node
+// while the old one is. So if slots have moved, or are being moved, during a pass over all nodes,
+// another pass follows. A slot that moves once during two passes is stationary in one of them. After
+// kPassesMax passes the scan ends anyway, as a client expects. Keys may come twice, as SCAN allows.
 struct ScanCursor {
   std::uint64_t inner = 0;    // of the node
-  std::uint16_t anchor = 0;   // the first slot of the node
+  std::uint16_t node = 0;     // its scan_id
   std::uint16_t version = 0;  // 1 + that of the map modulo kVersions; 0: none
-  bool is_dirty = false;      // the map has changed since the scan began
+  std::uint16_t pass = 0;     // before kPassesMax
+  bool is_dirty = false;      // the map has changed since the pass began
   bool is_begun = false;      // false: the client's "0"
 
-  static constexpr std::uint64_t kVersions = 511;
+  static constexpr std::uint64_t kVersions = 127;
   static constexpr std::uint64_t kInnerMax = (std::uint64_t{1} << 40) - 1;
+  static constexpr std::uint16_t kPassesMax = 4;
 
   // nullopt: not a number that text() makes.
   static std::optional<ScanCursor> parse(std::string_view text);
@@ -36,9 +39,23 @@ struct ScanCursor {
   // Begins or goes on with this map, whose number is `map_version`. Returns the node to ask, with
   // the cursor `inner`. nullopt: the map has no node.
   std::optional<topology::NodeIndex> go_on(const topology::SlotMap& map, std::uint64_t map_version);
-  // The node has answered with this cursor. Returns what the client gets: "0" at the end. nullopt:
-  // the node's cursor is too large.
+  // The node has answered with this cursor. Returns what the client gets; "": the pass has ended,
+  // and end_pass() decides. nullopt: the node's cursor is too large.
   std::optional<std::string> after(std::uint64_t answered, const topology::SlotMap& map) const;
+  // Whether end_pass() depends on `moves`.
+  bool asks_for_moves() const { return !is_dirty && pass + 1 < kPassesMax; }
+  // What the masters say of their slots at the end of a pass.
+  enum class Moves : std::uint8_t {
+    kNone,
+    kBegun,  // a slot is being moved, and no slot has another owner than in the map
+    kDone,   // a slot has another owner
+  };
+  std::string end_pass(Moves moves, const topology::SlotMap& map) const;
 };
+
+// What the nodes that own slots by `map` answer to CLUSTER NODES, each about itself. Text or wire
+// form; anything else counts as kNone, because a node may refuse the command.
+ScanCursor::Moves moves_in(std::string_view cluster_nodes, topology::NodeIndex node,
+                           const topology::SlotMap& map);
 
 }  // namespace heatsink::proxy

@@ -252,6 +252,8 @@ class Session final : public ClientTransport::Listener,
   std::size_t forward_run(std::string_view bytes, TimePoint now);
   Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
+  void prepare_script(Upstream& connection, const Request& request);
+  void follow_alone();
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);
@@ -287,11 +289,15 @@ class Session final : public ClientTransport::Listener,
   bool is_scattered(const Request& request);
   Step scatter(Request& request);
   Step scan(Request& request);
-  std::string scan_reply(const std::string& wire) const;
+  std::string scan_reply(std::string_view cursor) const;
+  std::optional<std::string> next_scan_cursor() const;
+  bool asks_for_moves(Scatter& scan);
+  ScanCursor::Moves moves_told(const Scatter& check);
   Step send_parts(Request& request, std::vector<ScatterPart>&& parts,
                   const std::vector<Destination>& destinations);
   Pending part_of(const Request& request, const Pending& noted, Scatter& scatter, std::size_t part);
   void scatter_ended(Scatter& scatter) override;
+  void end_scatter(Scatter& scatter);
 
   // session_redirects.cc
   bool must_drain_first();
@@ -482,6 +488,8 @@ class Session final : public ClientTransport::Listener,
   struct Scan {
     ScanCursor cursor;
     std::shared_ptr<const topology::SlotMap> map;
+    std::string wire = {};  // the node's reply
+    std::vector<topology::NodeIndex> asked = {};  // at the end of a pass
   } scan_;                       // of the SCAN in flight
   std::uint8_t taken_back_ = 0;  // how often the last such request was sent again
 

@@ -22,6 +22,15 @@ bool valid_client_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
+// To its clients the proxy is one server, also in front of a cluster.
+std::string as_standalone(std::string hello) {
+  constexpr std::string_view kCluster = "$4\r\nmode\r\n$7\r\ncluster\r\n";
+  const std::size_t at = hello.find(kCluster);
+  if (at != std::string::npos)
+    hello.replace(at, kCluster.size(), "$4\r\nmode\r\n$10\r\nstandalone\r\n");
+  return hello;
+}
+
 // The cached reply to HELLO, with this client's own id: "...id\r\n:5\r\n...".
 std::string with_id(const std::string& hello, std::uint64_t id) {
   constexpr std::string_view kId = "$2\r\nid\r\n:";
@@ -151,8 +160,10 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
   if (private_ && private_->protocol() != protocol) give_back(true);
   protocol_ = protocol;
   if (name) name_ = *name;
-  const std::string answer = with_id(shared.connection->hello_reply(), id_);
-  return reply(policy::presents_cluster(parts_.shared.options()) ? as_in_cluster(answer) : answer);
+  const std::string& answer = shared.connection->hello_reply();
+  return reply(with_id(policy::presents_cluster(parts_.shared.options()) ? as_in_cluster(answer)
+                                                                         : as_standalone(answer),
+                       id_));
 }
 
 Session::Step Session::run_client(Request& request) {

@@ -295,7 +295,7 @@ void Session::release_hold() {
 
 // The reply was too big for a shared connection to this same server.
 void Session::acquire_for(Again& again) {
-  resp::RequestParser parser;
+  resp::RequestParser parser(resp::limits_for(again.request.size()));
   static_cast<void>(parser.parse(std::string_view(again.request)));
   Request request(parser.args(), again.request);
   request.command = parts_.commands.find(request.args());

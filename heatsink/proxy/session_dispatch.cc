@@ -139,7 +139,9 @@ Session::Step Session::forward(Request& request, bool own_connection, PendingKin
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
   if (!own_connection) expect_reply(request);
-  const bool own = own_connection || user_ == User::kOther || is_too_long_to_share(request);
+  const bool is_big = request.raw.size() > parts_.shared.options().stream_threshold.count;
+  const bool own =
+      own_connection || is_big || user_ == User::kOther || is_too_long_to_share(request);
   Upstream* connection = connection_for(request, own, step);
   if (connection == nullptr) return no_connection(request, step);
   return send_on(*connection, request, kind, number);
@@ -189,6 +191,7 @@ Upstream* Session::ready_connection(Request& request) {
 Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
                                std::uint32_t number) {
   if (request.route == Route::kPinned) pin();
+  if (request.facts->scripts != ScriptUse::kNone && !in_multi_) prepare_script(connection, request);
   const bool asks = request.has_waited() && request.waited_for().asking;
   if (asks && kind != PendingKind::kExec) connection.send_own({"ASKING"});
   // A client that tracks keys itself gets invalidations only for reads that reach the server.
@@ -209,7 +212,25 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   pending.expected = &connection == private_.get() ? expected.known : expected.counted;
   owed_ += pending.expected;
   connection.send(request.raw, std::move(pending));
+  if (parts_.key_refs.size() > 1) follow_alone();
   return Step::kDone;
+}
+
+// Every node of a cluster must know the scripts that one server would know.
+void Session::prepare_script(Upstream& connection, const Request& request) {
+  if (!queues_transactions() || request.args().size() < 2) return;
+  KnownScripts& scripts = parts_.shared.scripts;
+  const std::string_view what = request.args()[1];
+  if (request.facts->scripts == ScriptUse::kText) return scripts.learn(what, &connection.server());
+  if (request.facts->scripts != ScriptUse::kSha1) return;
+  if (const auto text = scripts.missing_at(connection.server(), what))
+    connection.send_own({"SCRIPT", "LOAD", *text});
+}
+
+// While slots move, a command with several keys may have to wait (TRYAGAIN), and the server would
+// execute those behind it before.
+void Session::follow_alone() {
+  if (parts_.shared.cluster.has_moves(parts_.loop.now())) stall(Awaited::kAnswer);
 }
 
 Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number) {

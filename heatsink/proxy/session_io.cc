@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kStalledInputMax =
     64 * 1024;  // bytes read ahead while stalled, to notice that the client leaves
+constexpr std::size_t kClusterArgsMax = 1024 * 1024;
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
 
 }  // namespace
@@ -53,6 +54,12 @@ void Session::become(User user, std::string_view name) {
 void Session::set_request_limits() {
   resp::RequestLimits limits;
   limits.buffered_bytes_max = parts_.shared.options().stream_threshold.count;
+  // A node of a cluster may refuse the request. The proxy can send it again if it has the bytes.
+  if (parts_.shared.cluster.is_expected()) {
+    limits.buffered_bytes_max =
+        std::max<std::size_t>(limits.buffered_bytes_max, parts_.shared.options().client_output_max.count);
+    limits.buffered_args_max = kClusterArgsMax;
+  }
   parser_.set_limits(user_ == User::kUnauthenticated ? resp::limits_before_auth(limits) : limits);
 }
 

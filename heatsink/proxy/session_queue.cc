@@ -73,6 +73,10 @@ Session::Step Session::queue(Request& request) {
                            " commands and proxy.client-output-limit bytes");
   if (const Outcome outcome = reliefs_.departs(request); outcome != Outcome::kPass)
     return step_of(outcome);
+  if (request.facts->scripts == ScriptUse::kText)
+    parts_.shared.scripts.learn(request.args()[1], nullptr);
+  if (request.facts->scripts == ScriptUse::kSha1)
+    queued_->scripts.emplace_back(request.args()[1]);
   queued_->requests.emplace_back(request.raw);
   queued_->bytes = bytes;
   ++transaction_queued_;
@@ -101,6 +105,9 @@ Session::Step Session::execute_queue(Request& request) {
     return no_connection(request, step);
   }
   queued_->redirect.reset();
+  for (const std::string& sha1 : queued_->scripts)
+    if (const auto text = parts_.shared.scripts.missing_at(connection->server(), sha1))
+      connection->send_own({"SCRIPT", "LOAD", *text});
   if (request.has_waited() && request.waited_for().asking) connection->send_own({"ASKING"});
   constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
   send_queued(*connection, kMulti);

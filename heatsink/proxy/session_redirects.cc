@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends again what a node of a cluster has refused on a private connection, where the connection's
 // state or the wait of the command belongs to the request.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -11,8 +12,10 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::uint8_t kTakenBackMax = 16;    // redirects of one request
-constexpr Nanos kTakenBackPause = Millis(5);  // after an error that names no node
+constexpr std::uint8_t kTakenBackMax = 200;     // redirects of one request
+constexpr std::uint8_t kTakenBackAtOnce = 4;    // ... before the first pause
+constexpr Nanos kTakenBackPause = Millis(5);    // also after an error that names no node
+constexpr Nanos kLaterPauseMax = Millis(50);    // the longest
 
 std::string_view text_of(std::string_view error) {
   if (error.starts_with('-')) error.remove_prefix(1);
@@ -34,6 +37,7 @@ bool Session::must_drain_first() {
   if (version == map_version_) return false;
   if (in_flight() > 0) return true;
   map_version_ = version;
+  if (parser_.at_start()) set_request_limits();
   return false;
 }
 
@@ -53,6 +57,8 @@ bool Session::takes_back(Pending& pending, std::string_view error) {
   std::string wire = wire_to_repeat(pending);
   if (wire.empty()) return false;
   parts_.count(copies::Count::kRedirects);
+  if (redirect->kind != topology::Redirect::Kind::kMoved)
+    parts_.shared.cluster.note_move(parts_.loop.now());
   redis::UpstreamAddress* to = nullptr;
   if (redirect->kind != topology::Redirect::Kind::kTryAgain)
     to = parts_.upstreams.node_named_by(*redirect, *private_);
@@ -107,7 +113,7 @@ void Session::undo_sending(Pending& pending) {
 
 // Looks at the request again, at the end of this turn or after a pause.
 void Session::repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking) {
-  resp::RequestParser parser;
+  resp::RequestParser parser(resp::limits_for(wire.size()));
   static_cast<void>(parser.parse(std::string_view(wire)));
   auto request = std::make_unique<Request>(parser.args(), wire);
   request->keep();
@@ -115,8 +121,10 @@ void Session::repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking
   request->waited().asking = asking;
   waiting_ = std::move(request);
   stall_ = Awaited::kPause;
-  if (to != nullptr) return resume_later();
-  host_.call_later(*this, kTakenBackPause, &Session::end_pause);
+  // While a replica becomes master, both nodes may name each other for a while.
+  if (to != nullptr && taken_back_ <= kTakenBackAtOnce) return resume_later();
+  const Nanos pause = std::min<Nanos>(kTakenBackPause * std::max<int>(taken_back_, 1), kLaterPauseMax);
+  host_.call_later(*this, pause, &Session::end_pause);
 }
 
 void Session::end_pause() {

@@ -52,7 +52,7 @@ bool Session::is_scattered(const Request& request) {
   if (row->fan_out == FanOut::kMasters || row->fan_out == FanOut::kCursor) return true;
   const std::vector<std::string_view>& args = request.args();
   const std::size_t step = row->fan_out == FanOut::kByPair ? 2 : 1;
-  if ((args.size() - 1) % step != 0) return false;  // for the server to refuse
+  if ((args.size() - 1) % step != 0) return true;  // scatter() refuses it
   const std::uint16_t first = resp::key_slot(args[1]);
   for (std::size_t i = 1 + step; i < args.size(); i += step)
     if (resp::key_slot(args[i]) != first) return true;
@@ -66,11 +66,16 @@ Session::Step Session::scatter(Request& request) {
   if (must_drain_first() || (!has_shared_only && in_flight() > 0)) return stall(Awaited::kDrain);
   if (private_ && may_leave_private()) give_back(true);
   const FanOutRow& row = *request.facts->fan_out;
+  if (row.fan_out == FanOut::kByPair && request.args().size() % 2 == 0)
+    return reply_error("ERR wrong number of arguments for '" + request.command->name + "' command");
   if (row.fan_out == FanOut::kByPair && parts_.shared.options().cross_slot == "refuse")
     return reply_error("CROSSSLOT Keys in request don't hash to the same slot");
   std::vector<ScatterPart> parts;
   std::vector<Destination> destinations;
   if (row.fan_out == FanOut::kMasters) {
+    if (request.facts->scripts == ScriptUse::kFlush) parts_.shared.scripts.clear();
+    if (request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3)
+      parts_.shared.scripts.learn(request.args()[2], nullptr);
     for (redis::UpstreamAddress* const master : parts_.upstreams.all_masters()) {
       parts.push_back({std::string(request.raw), {}, {}});
       destinations.push_back(Destination::at(*master));
@@ -101,25 +106,72 @@ Session::Step Session::scan(Request& request) {
   parts.push_back({wire_of(args), {}, {}});
   const std::vector<Destination> to = {Destination::at(parts_.shared.cluster.node(*node))};
   const Step step = send_parts(request, std::move(parts), to);
-  if (step == Step::kDone && !scatters_.empty()) scan_ = {*cursor, map};
+  if (step == Step::kDone && !scatters_.empty()) {
+    scan_ = {*cursor, map};
+    if (stall_ == Awaited::kNothing) stall(Awaited::kAnswer);  // the pass may end with a question
+  }
   return step;
 }
 
-// The reply to SCAN with the cursor of the whole scan.
-std::string Session::scan_reply(const std::string& wire) const {
-  const std::vector<std::string_view> elements = elements_of(wire);
-  if (elements.size() != 2 || scan_.map == nullptr) return wire;
+// The whole scan's cursor after the node's reply; "": the pass has ended. nullopt: an error, or no
+// cursor that can be passed on.
+std::optional<std::string> Session::next_scan_cursor() const {
+  const std::vector<std::string_view> elements = elements_of(scan_.wire);
   resp::Value inner;
   std::size_t used = 0;
+  if (elements.size() != 2 || scan_.map == nullptr ||
+      resp::parse_value(elements[0], inner, used) != resp::ValueStatus::kValue)
+    return std::nullopt;
   std::uint64_t number = 0;
-  if (resp::parse_value(elements[0], inner, used) != resp::ValueStatus::kValue) return wire;
   const auto [end, error] =
       std::from_chars(inner.text.data(), inner.text.data() + inner.text.size(), number);
-  if (error != std::errc{}) return wire;
-  const std::optional<std::string> next = scan_.cursor.after(number, *scan_.map);
-  if (!next) return "-ERR heatsink: the node's cursor is too large to be passed on\r\n";
-  return "*2\r\n$" + std::to_string(next->size()) + "\r\n" + *next + "\r\n" +
-         std::string(elements[1]);
+  if (error != std::errc{}) return std::nullopt;
+  return scan_.cursor.after(number, *scan_.map);
+}
+
+std::string Session::scan_reply(std::string_view cursor) const {
+  return "*2\r\n$" + std::to_string(cursor.size()) + "\r\n" + std::string(cursor) + "\r\n" +
+         std::string(elements_of(scan_.wire)[1]);
+}
+
+// At the end of a pass the masters are asked for their slots: a slot that moved without a request
+// having noticed it is in no map of the proxy. False: not needed, or a master is not reachable.
+bool Session::asks_for_moves(Scatter& scan) {
+  static constexpr FanOutRow kRow{"cluster|nodes", FanOut::kMasters, Join::kOk};
+  if (!scan_.cursor.asks_for_moves()) return false;
+  std::vector<ScatterPart> parts;
+  std::vector<Upstream*> connections;
+  scan_.asked.clear();
+  for (const topology::SlotMap::Shard& shard : scan_.map->shards) {
+    const Destination to = Destination::at(parts_.shared.cluster.node(shard.master));
+    Upstream* const connection = parts_.upstreams.shared(protocol_, to).connection;
+    if (connection == nullptr) return false;
+    connections.push_back(connection);
+    parts.push_back({wire_of({"CLUSTER", "NODES"}), {}, {}});
+    scan_.asked.push_back(shard.master);
+  }
+  ++traffic_.sent;
+  scatters_.push_back(std::make_unique<Scatter>(
+      *this, static_cast<Scatter::Owner&>(*this), kRow, scan.ticket(), std::move(parts),
+      static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
+  Scatter& check = *scatters_.back();
+  if (scan.is_silent()) check.silence();
+  for (std::size_t i = 0; i < connections.size(); ++i) {
+    Pending pending;
+    pending.session = &check;
+    pending.ticket = Scatter::ticket_of(i);
+    pending.read_only = true;
+    connections[i]->send(check.parts()[i].request, std::move(pending));
+  }
+  return true;
+}
+
+ScanCursor::Moves Session::moves_told(const Scatter& check) {
+  ScanCursor::Moves moves = ScanCursor::Moves::kNone;
+  for (std::size_t i = 0; i < scan_.asked.size() && i < check.parts().size(); ++i)
+    moves = std::max(moves, moves_in(check.parts()[i].reply, scan_.asked[i], *scan_.map));
+  if (moves == ScanCursor::Moves::kDone) parts_.shared.cluster.is_stale(std::nullopt);
+  return moves;
 }
 
 // All of the connections are ready, or nothing is sent.
@@ -159,6 +211,7 @@ Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& p
     connections[i]->send(scatter.parts()[i].request, std::move(pending));
   }
   if (private_) stall(Awaited::kAnswer);  // its next command goes there
+  follow_alone();
   return Step::kDone;
 }
 
@@ -195,13 +248,28 @@ void Session::scatter_ended(Scatter& scatter) {
     if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
     return;
   }
-  within_memory([&] {
-    std::string wire = scatter.reply(parts_.shared.next_random());
-    if (scatter.row().fan_out == FanOut::kCursor) wire = scan_reply(wire);
-    if (!scatter.is_silent()) put_reply(scatter.ticket(), wire);
-    end_reply(scatter.ticket());
-    after_reply();
-  });
+  within_memory([&] { end_scatter(scatter); });
+}
+
+void Session::end_scatter(Scatter& scatter) {
+  std::string wire;
+  if (scatter.row().fan_out == FanOut::kCursor) {
+    scan_.wire = scatter.reply(parts_.shared.next_random());
+    std::optional<std::string> next = next_scan_cursor();
+    if (next && next->empty() && asks_for_moves(scatter)) return;
+    if (next && next->empty()) next = scan_.cursor.end_pass(ScanCursor::Moves::kNone, *scan_.map);
+    wire = next ? scan_reply(*next) : scan_.wire;
+    if (!next && !wire.starts_with('-'))
+      wire = "-ERR heatsink: the node's cursor is too large to be passed on\r\n";
+  } else if (!scan_.wire.empty()) {
+    wire = scan_reply(scan_.cursor.end_pass(moves_told(scatter), *scan_.map));
+  } else {
+    wire = scatter.reply(parts_.shared.next_random());
+  }
+  scan_.wire.clear();
+  if (!scatter.is_silent()) put_reply(scatter.ticket(), wire);
+  end_reply(scatter.ticket());
+  after_reply();
 }
 
 }  // namespace heatsink::proxy

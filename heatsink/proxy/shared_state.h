@@ -14,6 +14,7 @@
 #include "heatsink/proxy/client_names.h"
 #include "heatsink/proxy/connection_rate.h"
 #include "heatsink/proxy/drain.h"
+#include "heatsink/proxy/known_scripts.h"
 #include "heatsink/proxy/memory_budget.h"
 
 namespace heatsink::proxy {
@@ -29,6 +30,7 @@ struct SharedState : copies::NodeState {
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
   DrainProgress drain;
+  KnownScripts scripts;  // in front of a cluster
 
   // For a choice among equals. Any thread.
   std::uint64_t next_random() { return random_.fetch_add(0x9E3779B97F4A7C15U) >> 16; }

@@ -59,7 +59,7 @@ void Upstream::send(std::string_view request, Pending&& pending) {
   if (is_shared()) {
     pending.bytes = static_cast<std::uint32_t>(request.size());
   } else if (may_be_refused(pending)) {
-    pending.rerouted = std::make_unique<Rerouted>();
+    if (pending.rerouted == nullptr) pending.rerouted = std::make_unique<Rerouted>();
     pending.rerouted->request = request;
   }
   owed_ += pending.expected;

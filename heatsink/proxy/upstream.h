@@ -114,6 +114,7 @@ class Upstream final : public net::FdHandler {
   // Hands a private connection from one owner to the next, or to none.
   void set_owner(Requester* owner) { owner_ = owner; }
   Requester* owner() const { return owner_; }
+  bool is_private() const { return was_private_; }  // it had an owner when it was made
   void pause(bool paused);  // stops reading: replies wait in the socket
   // Sends `request` once all earlier requests are answered. From then on every byte goes to the
   // owner.

@@ -3,6 +3,7 @@
 // messages.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,14 @@ struct RequestLimits {
   std::size_t buffered_args_max = 64 * 1024;     // a request beyond it must be streamed
   bool unauthenticated = false;                  // makes errors explain the low limits
 };
+
+// For a request of this size that the program has in memory: it is never oversized.
+inline RequestLimits limits_for(std::size_t bytes) {
+  RequestLimits limits;
+  limits.buffered_bytes_max = std::max(limits.buffered_bytes_max, bytes);
+  limits.buffered_args_max = std::max(limits.buffered_args_max, bytes);
+  return limits;
+}
 
 // The server's limits for a client that has not authenticated yet: room for AUTH and HELLO
 // (parseMultibulk in Redis's networking.c: 10 arguments of 16 KiB).

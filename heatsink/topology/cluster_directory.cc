@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/topology/cluster_directory.h"
 
+#include <set>
 #include <utility>
+
+#include "heatsink/base/hash.h"
 
 namespace heatsink::topology {
 
@@ -78,6 +81,7 @@ bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPor
     redis::UpstreamAddress& address = node(*master);
     if (address.addresses().empty()) static_cast<void>(address.look_up());
   }
+  give_scan_ids(*next);
   const std::lock_guard lock(mutex_);
   const bool is_new =
       map_ == nullptr || map_->owners != next->owners || map_->shards != next->shards;
@@ -85,6 +89,19 @@ bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPor
   map_ = std::move(next);
   if (is_new) version_.fetch_add(1, std::memory_order_acq_rel);
   return is_new;
+}
+
+// In the order of the addresses, so that equal hashes are resolved the same way everywhere.
+void ClusterDirectory::give_scan_ids(SlotMap& map) {
+  std::map<std::string, SlotMap::Shard*> by_address;
+  for (SlotMap::Shard& shard : map.shards)
+    by_address.emplace(node(shard.master).url().address.text(), &shard);
+  std::set<std::uint16_t> taken;
+  for (const auto& [address, shard] : by_address) {
+    auto id = static_cast<std::uint16_t>(hash_name(address, 0).value % resp::kSlots);
+    while (!taken.insert(id).second) id = static_cast<std::uint16_t>((id + 1) % resp::kSlots);
+    shard->scan_id = id;
+  }
 }
 
 void ClusterDirectory::is_stale(std::optional<NodeIndex> hint) {

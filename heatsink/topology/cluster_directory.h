@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/net/net.h"
 #include "heatsink/redis/upstream_address.h"
 #include "heatsink/topology/address_translation.h"
@@ -58,6 +59,17 @@ class ClusterDirectory {
   // Blocks while it resolves host names of new nodes.
   bool publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
 
+  // A node has refused a request because its slot is being moved (ASK, TRYAGAIN). Any thread.
+  void note_move(TimePoint now) {
+    moved_at_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  // Whether slots are being moved, as far as requests have found out lately.
+  bool has_moves(TimePoint now) const {
+    const std::int64_t moved_at = moved_at_.load(std::memory_order_relaxed);
+    return moved_at != 0 && now.time_since_epoch().count() - moved_at < kMoveLasts.count();
+  }
+  static constexpr Nanos kMoveLasts = std::chrono::seconds(1);
+
   // The map may be old: `hint` knows better, if it is a node. Calls what on_stale() was given.
   void is_stale(std::optional<NodeIndex> hint);
   // Before the threads start.
@@ -66,6 +78,7 @@ class ClusterDirectory {
   }
 
  private:
+  void give_scan_ids(SlotMap& map);
   std::optional<NodeIndex> known_or_new(const net::HostPort& reached);
 
   const net::RedisUrl first_;
@@ -73,6 +86,7 @@ class ClusterDirectory {
   std::function<void(std::optional<NodeIndex>)> refresh_;
   std::atomic<std::uint64_t> version_{0};
   std::atomic<std::size_t> nodes_{0};
+  std::atomic<std::int64_t> moved_at_{0};  // 0: never
   std::array<std::atomic<redis::UpstreamAddress*>, kNodesMax> by_index_{};
 
   mutable std::mutex mutex_;  // guards what follows

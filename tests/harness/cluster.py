@@ -11,18 +11,22 @@ SLOTS = 16384
 class Node:
     """One server of the cluster, with a client of it.
 
-    `host`: by which the others and proxies know it, and where its own packets come from; tests
-    reach it at 127.0.0.1 in any case.
+    `options`, or a function that gives those of one node. `host`: by which the others and proxies
+    know it, and where its own packets come from; tests reach it at 127.0.0.1 in any case.
     """
 
     def __init__(self, options, host="127.0.0.1"):
         own = ("--bind", "127.0.0.1", host, "--bind-source-addr", host)
         own += ("--cluster-announce-ip", host, "--protected-mode", "no")
         self.host = host
+        options = options() if callable(options) else options
         self.redis = Redis(*MEET_SOON, *(own if host != "127.0.0.1" else ()), *options)
         self.port = self.redis.port
         self.client = ValueClient(self.port)
         self.name = self("CLUSTER", "MYID").decode()
+        # Where other nodes reach it.
+        over_tls = self("CONFIG", "GET", "tls-cluster")[1:] == [b"yes"]
+        self.bus_port = int(self("CONFIG", "GET", "tls-port")[1]) if over_tls else self.port
 
     def __call__(self, *command):
         return self.client(*command)
@@ -70,7 +74,7 @@ class Cluster:
             node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         self.replicas = [self._node(masters + i) for i in range(masters * replicas)]
         for node in self.nodes[1:]:
-            node("CLUSTER", "MEET", self.masters[0].host, self.masters[0].port)
+            node("CLUSTER", "MEET", self.masters[0].host, self.masters[0].bus_port)
         count = len(self.nodes)
         known = b"cluster_known_nodes:%d" % count
         until(
@@ -112,8 +116,22 @@ class Cluster:
     def slot(self, key):
         return self.masters[0]("CLUSTER", "KEYSLOT", key)
 
+    def tag_of(self, slot):
+        """A hash tag of this slot."""
+        return next(tag for tag in map(str, range(200_000)) if self.slot(tag) == slot)
+
     def owner(self, key):
         """The master that has the key's slot by its own account."""
+        return self.owner_of(self.slot(key))
+
+    def owner_by(self, node, slot):
+        """The name of the slot's owner as this node has it; None: it knows none."""
+        for first, last, master, *_ in node("CLUSTER", "SLOTS"):
+            if first <= slot <= last:
+                return master[2].decode()
+        return None
+
+    def owner_of(self, slot):
         for node in self.nodes:
             lines = node("CLUSTER", "NODES").decode().splitlines()
             own = next(line for line in lines if "myself" in line).split()
@@ -123,9 +141,9 @@ class Cluster:
                 if part.startswith("["):
                     continue
                 first, _, last = part.partition("-")
-                if int(first) <= self.slot(key) <= int(last or first):
+                if int(first) <= slot <= int(last or first):
                     return node
-        raise AssertionError(f"no node has the slot of {key}")
+        raise AssertionError(f"no node has slot {slot}")
 
     def replica_of(self, master):
         for node in self.replicas:
@@ -143,11 +161,18 @@ class Cluster:
 
     def move_keys(self, slot, source, target):
         while keys := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
-            source("MIGRATE", target.host, target.port, "", 0, 5000, "KEYS", *keys)
+            source("MIGRATE", target.host, target.bus_port, "", 0, 5000, "KEYS", *keys)
 
     def end_move(self, slot, target):
-        for node in [target] + [node for node in self.masters if node is not target]:
-            node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+        """All masters know the new owner when it returns: a late message of the old one can undo it."""
+        masters = [target] + [node for node in self.masters if node is not target]
+
+        def agreed():
+            for node in masters:
+                node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+            return all(self.owner_by(node, slot) == target.name for node in masters)
+
+        until(agreed, PATIENCE_S, "the masters agree on the owner")
 
     def move(self, slot, source, target):
         self.begin_move(slot, source, target)

@@ -14,11 +14,15 @@ namespace {
 
 using Barrier = Request::Waited::Barrier;
 
-constexpr std::array<std::string_view, 6> kHelp = {
+constexpr std::array<std::string_view, 10> kHelp = {
     "HEATSINK <subcommand>. Subcommands are:",
     "BARRIER [<timeout-ms>]",
     "    Return OK when every later read through this proxy sees all writes that the server has",
     "    executed until now. Return an error after timeout-ms (1 .. 60000, default 5000).",
+    "NODES",
+    "    List the nodes of the cluster behind the proxy: address, and master or replica.",
+    "NODE <host:port> <command> [<arg> ...]",
+    "    Run a command about one node there: INFO, CONFIG, SLOWLOG, CLIENT LIST, ...",
     "HELP",
     "    Print this help."};
 
@@ -45,6 +49,8 @@ Outcome Barriers::look(Request& request) {
   if (request.args().size() == 1)
     return refuse("ERR wrong number of arguments for 'heatsink' command");
   const std::string_view what = request.args()[1];
+  const bool is_of_session = equals_ignoring_case(what, "node") || equals_ignoring_case(what, "nodes");
+  if (is_of_session) return Outcome::kPass;  // Session::run_nodes()
   if (equals_ignoring_case(what, "barrier")) return run_barrier(request);
   if (equals_ignoring_case(what, "help") && request.args().size() == 2) return serve_help();
   return refuse("ERR unknown subcommand or wrong number of arguments for '" + printable(what, 128) +

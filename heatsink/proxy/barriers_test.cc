@@ -176,7 +176,7 @@ TEST_F(BarriersTest, WhatIsWrongIsSaid) {
     EXPECT_THAT(answer_to({"HEATSINK", "BARRIER", timeout}), HasSubstr("must be 1 to 60000"))
         << timeout;
   EXPECT_THAT(answer_to({"HEATSINK", "BARRIER", "1", "2"}), HasSubstr("must be 1 to 60000"));
-  EXPECT_THAT(answer_to({"Heatsink", "Help"}), StartsWith("*6|+HEATSINK <subcommand>"));
+  EXPECT_THAT(answer_to({"Heatsink", "Help"}), StartsWith("*10|+HEATSINK <subcommand>"));
 }
 
 }  // namespace

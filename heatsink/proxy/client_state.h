@@ -13,6 +13,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/touched_keys.h"
+#include "heatsink/proxy/node_wait.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/resp/resp.h"
 
@@ -68,6 +69,7 @@ struct ClientState {
   // Session::server_left().
   TimePoint ran_script_at_{};
   std::uint32_t db_ = 0;
+  WrittenNodes written_;  // for WAIT
   bool in_multi_ = false;
   bool watching_ = false;
   bool watch_refused_ = false;  // the proxy refused a WATCH: the next MULTI must not execute

@@ -206,6 +206,8 @@ bool ClusterServers::send_one(Refused& refused) {
   }
   if (shared.connection == nullptr) return false;
   if (refused.asking) shared.connection->send_own({"ASKING"});
+  if (Requester* const client = refused.pending.session; client && !refused.pending.read_only)
+    client->note_written(*refused.to);
   // Kept there while it is on its way, in case that node refuses it, too.
   const std::string request = std::move(refused.pending.rerouted->request);
   refused.pending.rerouted->request.clear();

@@ -33,7 +33,8 @@ void ClusterServers::follow_map() {
 }
 
 void ClusterServers::mark_nodes() {
-  for (auto& [address, node] : nodes_) node.in_map = false;
+  for (auto& [address, node] : nodes_)
+    if (std::exchange(node.in_map, false)) node.left_at = loop_.now();
   for (const topology::SlotMap::Shard& shard : map_->shards) {
     const auto found = nodes_.find(&shared_.cluster.node(shard.master));
     if (found != nodes_.end()) found->second.in_map = true;
@@ -165,7 +166,14 @@ void ClusterServers::server_moved() {
 }
 
 void ClusterServers::check_timeouts(TimePoint now) {
-  for (auto& [address, node] : nodes_) node.server->check_timeouts(now);
+  // Nothing else ends what a stopped node owes on private connections: scripts may take long.
+  const Nanos patience = shared_.options().response_timeout;
+  for (auto& [address, node] : nodes_) {
+    node.server->check_timeouts(now);
+    if (node.in_map || node.borrowed == 0 || now - node.left_at < patience) continue;
+    node.left_at = now;
+    host_.node_left(*address);
+  }
 }
 
 void ClusterServers::wake_ready() {

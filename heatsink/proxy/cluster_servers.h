@@ -81,6 +81,7 @@ class ClusterServers final : public Upstreams,
     std::unique_ptr<SingleServer> server;
     std::size_t borrowed = 0;  // private connections that clients hold
     bool in_map = true;
+    TimePoint left_at{};  // since when it is not
   };
   // A request that a node has refused, on its way to another one.
   struct Refused {
@@ -106,6 +107,7 @@ class ClusterServers final : public Upstreams,
   void server_is_back() override { host_.server_is_back(); }
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;
+  void node_left(const redis::UpstreamAddress& /*server*/) override {}  // not called by them
 
   // cluster_servers.cc
   void follow_map();

@@ -25,6 +25,7 @@ struct QueuedTransaction {
   bool watches = false;               // a WATCH came before MULTI
   // While the server answers: how it has refused to queue a command, for EXEC.
   std::optional<topology::Redirect> redirect;
+  std::string refusal = {};  // its text, for the client
 };
 
 }  // namespace heatsink::proxy

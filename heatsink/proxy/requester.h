@@ -12,6 +12,10 @@
 #include "heatsink/proxy/reply_queue.h"
 #include "heatsink/resp/reply_scanner.h"
 
+namespace heatsink::redis {
+class UpstreamAddress;
+}  // namespace heatsink::redis
+
 namespace heatsink::proxy {
 
 struct Pending;
@@ -40,6 +44,9 @@ class Requester : public copies::HeldClient {
   // client has seen. True: the requester sends the request again by itself, and `pending` has
   // ended. False: it is treated like any other.
   virtual bool takes_back(Pending& /*pending*/, std::string_view /*error*/) { return false; }
+
+  // This node will execute the client's write, which another node has refused.
+  virtual void note_written(redis::UpstreamAddress& /*node*/) {}
 
   // The reply is too big for a shared connection: sends the read again on another one.
   virtual void ask_again(std::string_view request, const Pending& pending) = 0;

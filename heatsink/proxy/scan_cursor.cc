@@ -71,6 +71,7 @@ std::optional<topology::NodeIndex> ScanCursor::go_on(const topology::SlotMap& ma
   // The last node has left the cluster: go on with a new pass.
   if (shard == nullptr && is_begun) {
     shard = shard_from(map, 0);
+    is_dirty = false;
     pass = std::min<std::uint16_t>(pass + 1, kPassesMax - 1);
   }
   if (shard == nullptr) return std::nullopt;

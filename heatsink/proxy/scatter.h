@@ -69,6 +69,7 @@ class Scatter final : public Requester {
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
   void note_reply_at(TimePoint at) override { client_.note_reply_at(at); }
+  void note_written(redis::UpstreamAddress& node) override { client_.note_written(node); }
   void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
   void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
   bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }

@@ -110,6 +110,7 @@ class Session final : public ClientTransport::Listener,
   }
   void ask_again(std::string_view request, const Pending& pending) override;
   bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  void note_written(redis::UpstreamAddress& node) override { written_.note(node); }
   bool takes_back(Pending& pending, std::string_view error) override;  // session_redirects.cc
   bool is_streaming() const override { return oversized_.is_active(); }
   bool congested() const override;
@@ -156,6 +157,8 @@ class Session final : public ClientTransport::Listener,
 
   // Called by the worker (session_connections.cc).
   void server_moved();    // closes a private connection to a server that is not used any more
+  // Ends what a node owes that is no master of the cluster any more.
+  void node_left(const redis::UpstreamAddress& server);
   void server_left();     // the server is unreachable, and its connections are lost
   void shared_settled();  // the shared connection that it waited for is ready, or known to be down
   void release_hold();
@@ -306,8 +309,16 @@ class Session final : public ClientTransport::Listener,
   void repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking);
   void end_pause();
   bool answer_aborted(Pending& pending);
+  bool answer_refused(Pending& pending);
+  bool answer_exec(Pending& pending, const ByteBuffer& wire);
   void forget_repeat(PendingKind kind);
   void select_refused(std::string_view why);
+
+  // session_nodes.cc
+  static bool asks_nodes(const Request& request);
+  Step run_nodes(Request& request);
+  Step run_at_node(Request& request, const topology::SlotMap& map);
+  bool end_node_wait(const Pending& pending, std::string_view wire);
 
   // session_debugger.cc
   Step run_script_debug(Request& request);
@@ -481,6 +492,7 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t map_version_ = 0;              // of the requests in flight, see must_drain_first()
   std::unique_ptr<QueuedTransaction> queued_;  // from MULTI until EXEC is answered
   std::optional<std::uint16_t> watched_slot_;
+  std::unique_ptr<NodeWait> node_wait_;  // while WAIT asks several nodes
   // A WATCH or SSUBSCRIBE in flight that can be sent again; "": none.
   std::string last_state_request_;
   std::vector<std::unique_ptr<Scatter>> scatters_;        // in flight

@@ -271,6 +271,12 @@ void Session::server_moved() {
   private_->fail("another server is the master now");
 }
 
+void Session::node_left(const redis::UpstreamAddress& server) {
+  if (closed_ || !private_ || &private_->server() != &server || private_->owes_nothing()) return;
+  private_->fail(private_->server().unreachable(
+      "another node has replaced it, and it has not answered since"));
+}
+
 // Client libraries remember per connection which scripts the server has, and send EVALSHA for them;
 // some cannot retry within MULTI. A restarted server has no scripts.
 void Session::server_left() {

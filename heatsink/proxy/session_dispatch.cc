@@ -61,6 +61,7 @@ Session::Step Session::carry_out(Request& request) {
 }
 
 Session::Step Session::run(Request& request) {
+  if (asks_nodes(request)) return run_nodes(request);
   if (request.facts->fan_out != nullptr && request.has_right_arity() && is_scattered(request))
     return request.facts->fan_out->fan_out == FanOut::kCursor ? scan(request) : scatter(request);
   switch (request.route) {
@@ -77,8 +78,12 @@ Session::Step Session::run(Request& request) {
       return connection == nullptr ? no_connection(request, step)
                                    : send_on(*connection, request, PendingKind::kForward, 0);
     }
-    case Route::kPrivate:
     case Route::kPinned:
+      // READONLY, READWRITE, ASKING: what one server says, for the proxy chooses the node.
+      if (request.facts->shows_cluster && queues_transactions())
+        return reply_error("ERR This instance has cluster support disabled");
+      return forward(request, true);
+    case Route::kPrivate:
       return forward(request, true);
     case Route::kDebug:
       return run_script_debug(request);
@@ -190,7 +195,8 @@ Upstream* Session::ready_connection(Request& request) {
 
 Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
                                std::uint32_t number) {
-  if (request.route == Route::kPinned) pin();
+  const bool pins = request.route == Route::kPinned && !pinned_;
+  if (pins) pin();
   if (request.facts->scripts != ScriptUse::kNone && !in_multi_) prepare_script(connection, request);
   const bool asks = request.has_waited() && request.waited_for().asking;
   if (asks && kind != PendingKind::kExec) connection.send_own({"ASKING"});
@@ -204,8 +210,12 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
                         (request.command != nullptr && request.command->has(resp::kReadonly));
   Pending pending = make_pending(request, kind, number);
   pending.rewritten = request.facts->shows_cluster && rewrites_reply(request, kind);
+  pending.pins = pins;
   pending.ticket = replies_.expect();
-  if (!harmless) last_effect_ = pending.ticket;
+  if (!harmless) {
+    last_effect_ = pending.ticket;
+    written_.note(connection.server());
+  }
   // On a private connection no other client waits for the reply, so only its known size counts: as
   // work and memory of the server.
   const ExpectedReply expected = request.expected;

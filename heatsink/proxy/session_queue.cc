@@ -105,8 +105,10 @@ Session::Step Session::execute_queue(Request& request) {
     return no_connection(request, step);
   }
   queued_->redirect.reset();
+  queued_->refusal.clear();
+  // Also if the node should know them: it may have been restarted, and would say so only at EXEC.
   for (const std::string& sha1 : queued_->scripts)
-    if (const auto text = parts_.shared.scripts.missing_at(connection->server(), sha1))
+    if (const auto text = parts_.shared.scripts.text_of(sha1))
       connection->send_own({"SCRIPT", "LOAD", *text});
   if (request.has_waited() && request.waited_for().asking) connection->send_own({"ASKING"});
   constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
@@ -136,9 +138,10 @@ void Session::send_queued(Upstream& connection, std::string_view wire) {
 
 // The server has refused to queue a command, and will refuse EXEC.
 bool Session::note_queue_error(Pending& pending, std::string_view error) {
-  if (queued_ != nullptr && !queued_->redirect) {
+  if (queued_ != nullptr && queued_->refusal.empty()) {
     error.remove_prefix(error.starts_with('-') ? 1 : 0);
-    queued_->redirect = topology::parse_redirect(error.substr(0, error.find('\r')));
+    queued_->refusal = error.substr(0, error.find('\r'));
+    queued_->redirect = topology::parse_redirect(queued_->refusal);
   }
   ++traffic_.received;
   owed_ -= pending.expected;

@@ -28,6 +28,13 @@ bool is_unblocked(std::string_view line) { return line.starts_with("UNBLOCKED ")
 // Redis refuses the rest of a transaction with this, after it has refused to queue a command.
 bool is_exec_abort(std::string_view line) { return line.starts_with("EXECABORT"); }
 
+// The server does not know the command, so it keeps no state for it. Client libraries try out
+// commands of other servers; that must not bind them to one node.
+bool is_unknown_command(std::string_view line) {
+  return line.starts_with("ERR unknown command") || line.starts_with("ERR unknown subcommand") ||
+         line.starts_with("ERR Unknown subcommand");
+}
+
 }  // namespace
 
 // Requests of the old map are on their way to servers that may not have the slot any more. A
@@ -42,6 +49,7 @@ bool Session::must_drain_first() {
 }
 
 bool Session::takes_back(Pending& pending, std::string_view error) {
+  if (pending.pins && is_unknown_command(text_of(error))) pinned_ = false;
   if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, error);
   const bool is_mine = pending.kind == PendingKind::kWaiting ||
                        pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec ||
@@ -49,8 +57,10 @@ bool Session::takes_back(Pending& pending, std::string_view error) {
   if (!is_mine || closed_ || closing_) return false;
   const std::string_view line = text_of(error);
   std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
-  if (pending.kind == PendingKind::kExec && is_exec_abort(line) && queued_ != nullptr)
+  if (pending.kind == PendingKind::kExec && is_exec_abort(line) && queued_ != nullptr) {
     redirect = queued_->redirect;
+    if (!redirect && !queued_->refusal.empty()) return answer_refused(pending);
+  }
   if (pending.kind == PendingKind::kWaiting && is_unblocked(line))
     redirect = topology::Redirect{.kind = topology::Redirect::Kind::kTryAgain};
   if (!redirect) return false;
@@ -134,9 +144,20 @@ void Session::end_pause() {
 // A watched key may have been on the node that no longer has the slot, so the transaction counts as
 // one whose watched key has changed: the client starts again.
 bool Session::answer_aborted(Pending& pending) {
-  parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
   ByteBuffer wire;
   protocol_ == resp::Protocol::kResp3 ? resp::append_null(wire, protocol_) : wire.append("*-1\r\n");
+  return answer_exec(pending, wire);
+}
+
+// The client was told QUEUED for a command that the server has refused, so EXEC says why.
+bool Session::answer_refused(Pending& pending) {
+  ByteBuffer wire;
+  resp::append_error(wire, "EXECABORT Transaction discarded because of: " + queued_->refusal);
+  return answer_exec(pending, wire);
+}
+
+bool Session::answer_exec(Pending& pending, const ByteBuffer& wire) {
+  parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
   ++traffic_.received;
   owed_ -= pending.expected;
   queued_.reset();

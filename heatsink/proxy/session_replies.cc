@@ -182,6 +182,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       mark_answered(kept);
       break;
     case PendingKind::kWaiting:
+      if (node_wait_ != nullptr && !end_node_wait(pending, kept)) return false;
       if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
           wait && wait->keeps_reply() && !settle_kept(std::move(wait), pending.ticket, kept))
         return false;
@@ -311,7 +312,8 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& proble
   }
   if (pending.kind == PendingKind::kWaiting) {
     const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-    if (wait && wait->keeps_reply()) not_put_back(problem);
+    if (wait && wait->keeps_reply() && node_wait_ == nullptr) not_put_back(problem);
+    node_wait_.reset();
   }
   if (pending.kind == PendingKind::kExec) queued_.reset();
   if (pending.kind == PendingKind::kUnblock && wait_) {

@@ -208,6 +208,7 @@ Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& p
   for (std::size_t i = 0; i < connections.size(); ++i) {
     Pending pending = part_of(request, noted, scatter, i);
     parts_.count(copies::Count::kForwardedShared);
+    if (!reads) written_.note(connections[i]->server());
     connections[i]->send(scatter.parts()[i].request, std::move(pending));
   }
   if (private_) stall(Awaited::kAnswer);  // its next command goes there

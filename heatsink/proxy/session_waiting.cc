@@ -109,6 +109,10 @@ bool Session::unblock() {
 // The reply to the waiting command begins.
 bool Session::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
+  if (node_wait_ != nullptr) {
+    wait_->keep_reply(false);
+    return true;
+  }
   const bool waited = wait_->has_waited(read_at);
   if (!waited && (silent || !wait_->undo().takes_data())) return false;
   if (!input_ended_ && !client_.peer_has_ended()) return false;

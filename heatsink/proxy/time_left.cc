@@ -29,6 +29,7 @@ std::optional<TimeoutPlace> timeout_of(const std::vector<std::string_view>& args
   if (args.size() < 3) return std::nullopt;
   if (std::any_of(kLast.begin(), kLast.end(), is)) return TimeoutPlace{args.size() - 1, true};
   if (is("blmpop") || is("bzmpop")) return TimeoutPlace{1, true};
+  if (is("wait") || is("waitaof")) return TimeoutPlace{args.size() - 1, false};
   if (!is("xread") && !is("xreadgroup")) return std::nullopt;
   for (std::size_t i = 1; i + 1 < args.size(); ++i) {
     if (equals_ignoring_case(args[i], "streams")) break;

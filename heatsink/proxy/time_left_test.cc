@@ -28,6 +28,7 @@ TEST(TimeLeft, IsTheRestOfTheTimeOut) {
   EXPECT_EQ(left({"blmpop", "3", "1", "a", "LEFT"}, Millis(2999)), "blmpop 0.001 1 a LEFT");
   EXPECT_EQ(left({"XREAD", "COUNT", "1", "BLOCK", "100", "STREAMS", "s", "$"}, Millis(40)),
             "XREAD COUNT 1 BLOCK 60 STREAMS s $");
+  EXPECT_EQ(left({"WAIT", "1", "100"}, Millis(40)), "WAIT 1 60");
 }
 
 TEST(TimeLeft, NeverBecomesForEver) {

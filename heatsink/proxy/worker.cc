@@ -391,6 +391,10 @@ void Worker::tick() {
   if (!has_work()) rest();
 }
 
+void Worker::node_left(const redis::UpstreamAddress& server) {
+  for (const auto& [id, client] : clients_) client->session.node_left(server);
+}
+
 void Worker::check_timeouts(TimePoint now) {
   upstreams_->check_timeouts(now);
   std::vector<std::uint64_t> still;

@@ -131,6 +131,11 @@ class Cluster:
                 return master[2].decode()
         return None
 
+    def epoch_by(self, node, of):
+        """The config epoch of a node as another has it."""
+        lines = node("CLUSTER", "NODES").decode().splitlines()
+        return int(next(line for line in lines if line.startswith(of.name)).split()[6])
+
     def owner_of(self, slot):
         for node in self.nodes:
             lines = node("CLUSTER", "NODES").decode().splitlines()
@@ -164,13 +169,21 @@ class Cluster:
             source("MIGRATE", target.host, target.bus_port, "", 0, 5000, "KEYS", *keys)
 
     def end_move(self, slot, target):
-        """All masters know the new owner when it returns: a late message of the old one can undo it."""
+        """All masters know the new owner and its epoch when it returns.
+
+        Otherwise a late message of the old owner can undo it, and a node deletes the keys of a slot
+        that it loses to a higher epoch.
+        """
         masters = [target] + [node for node in self.masters if node is not target]
 
         def agreed():
             for node in masters:
                 node("CLUSTER", "SETSLOT", slot, "NODE", target.name)
-            return all(self.owner_by(node, slot) == target.name for node in masters)
+            return all(
+                self.owner_by(node, slot) == target.name
+                and self.epoch_by(node, target) == self.epoch_by(target, target)
+                for node in masters
+            )
 
         until(agreed, PATIENCE_S, "the masters agree on the owner")
 

@@ -18,8 +18,11 @@ class Asker:
     """One client in a thread of its own. `turn` asks and judges once; `errors` are what was wrong.
 
     `excuses`: a function of an error reply that says whether the test allows it; an excused error
-    makes the client forget what its keys should hold.
+    makes the client forget what its keys should hold. It is also asked about LOST: the proxy closes
+    a client whose WATCH was lost with its server, as that server would.
     """
+
+    LOST = "connection lost"
 
     def __init__(self, port, tag, excuses=lambda error: False):
         self.port, self.tag, self.excuses = port, tag, excuses
@@ -49,8 +52,13 @@ class Asker:
                 try:
                     self.turn()
                 except (Closed, ConnectionError) as lost:
-                    self.fail(f"connection lost: {lost!r}")
-                    return
+                    if not self.excuses(self.LOST):
+                        self.fail(f"connection lost: {lost!r}")
+                        return
+                    self.client.close()
+                    self.client = ValueClient(self.port)
+                    self.excused.append(self.LOST)
+                    self.begin()
                 self.turns += 1
         except OSError as error:
             self.fail(f"{error!r}")

@@ -449,13 +449,22 @@ class OneNode(ClusterTest):
     def test_of_a_node(self):
         client = self.to_values()
         for node in self.cluster.masters:
-            for name in (node.name, f"127.0.0.1:{node.port}"):
+            for name in (f"127.0.0.1:{node.port}",):
                 info = client("HEATSINK", "NODE", name, "INFO", "server")
                 self.assertIn(b"tcp_port:%d" % node.port, info)
         node = self.cluster.masters[1]
-        client("HEATSINK", "NODE", node.name, "CONFIG", "SET", "slowlog-max-len", 77)
+        name = f"127.0.0.1:{node.port}"
+        client("HEATSINK", "NODE", name, "CONFIG", "SET", "slowlog-max-len", 77)
         self.assertEqual(node("CONFIG", "GET", "slowlog-max-len"), [b"slowlog-max-len", b"77"])
         self.assertIn("no node", client("HEATSINK", "NODE", "127.0.0.1:1", "PING"))
+        for refused in ("GET a", "MULTI", "SUBSCRIBE x", "BLPOP a 0", "FLUSH", "CLIENT REPLY OFF"):
+            self.assertIn("ERR", client("HEATSINK", "NODE", name, *refused.split()), refused)
+        self.assertEqual(client("PING"), "PONG")
+
+    def test_the_nodes_are_listed(self):
+        listed = dict(self.to_values()("HEATSINK", "NODES"))
+        for node in self.cluster.masters:
+            self.assertIn(b"master of 546", listed[b"127.0.0.1:%d" % node.port])
 
     def test_wait_counts_every_node(self):
         client = self.to_values()

@@ -161,6 +161,7 @@ class PlayedHost final : public proxy::SessionHost,
   void server_is_back() override {}
   void server_left() override { session->server_left(); }
   void shared_renewed(TimePoint /*lost_at*/) override {}
+  void node_left(const redis::UpstreamAddress& server) override { session->node_left(server); }
 
   void request_fill(copies::FillRequest request) override { fills.push_back(std::move(request)); }
   void request_barrier(copies::BarrierRequest request) override { barriers.push_back(request); }

@@ -49,7 +49,8 @@ Outcome Barriers::look(Request& request) {
   if (request.args().size() == 1)
     return refuse("ERR wrong number of arguments for 'heatsink' command");
   const std::string_view what = request.args()[1];
-  const bool is_of_session = equals_ignoring_case(what, "node") || equals_ignoring_case(what, "nodes");
+  const bool is_of_session =
+      equals_ignoring_case(what, "node") || equals_ignoring_case(what, "nodes");
   if (is_of_session) return Outcome::kPass;  // Session::run_nodes()
   if (equals_ignoring_case(what, "barrier")) return run_barrier(request);
   if (equals_ignoring_case(what, "help") && request.args().size() == 2) return serve_help();

@@ -102,7 +102,8 @@ bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view re
   const std::string wire(request.empty() && pending.rerouted ? pending.rerouted->request : request);
   resp::RequestParser parser(resp::limits_for(wire.size()));
   if (parser.parse(std::string_view(wire)) != resp::ParseStatus::kRequest) return false;
-  if (parser.args().size() < 2 || !lower_case(parser.args()[0]).starts_with("evalsha")) return false;
+  if (parser.args().size() < 2 || !lower_case(parser.args()[0]).starts_with("evalsha"))
+    return false;
   const std::shared_ptr<const std::string> text = shared_.scripts.text_of(parser.args()[1]);
   if (text == nullptr) return false;
   if (pending.rerouted == nullptr) pending.rerouted = std::make_unique<Rerouted>();
@@ -114,8 +115,8 @@ bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view re
   return true;
 }
 
-// Whether the refused request may go on in parts, one for each key. An earlier request of the client
-// may write the same keys, so if that waits, this one waits, too.
+// Whether the refused request may go on in parts, one for each key. An earlier request of the
+// client may write the same keys, so if that waits, this one waits, too.
 bool ClusterServers::splits(const Pending& pending) const {
   if (!pending.read_only || pending.session == nullptr || pending.session->closed()) return false;
   return std::none_of(refused_.begin(), refused_.end(), [&](const Refused& each) {
@@ -160,9 +161,8 @@ bool ClusterServers::split(Upstream& from, Pending& pending) {
 }
 
 void ClusterServers::scatter_ended(Scatter& scatter) {
-  const auto found = std::find_if(splits_.begin(), splits_.end(), [&](const Split& each) {
-    return each.parts.get() == &scatter;
-  });
+  const auto found = std::find_if(splits_.begin(), splits_.end(),
+                                  [&](const Split& each) { return each.parts.get() == &scatter; });
   Pending whole = std::move(found->whole);
   ended_.push_back(std::move(found->parts));  // it is on the call stack
   splits_.erase(found);
@@ -183,8 +183,7 @@ void ClusterServers::answer(Pending&& pending, std::string_view wire) {
   resp::ReplyScanner scanner;
   static_cast<void>(scanner.feed(wire));
   replies_.answered(
-      pending,
-      {.ok = !is_error, .bytes = wire.size(), .read_at = loop_.clock(), .captured = wire});
+      pending, {.ok = !is_error, .bytes = wire.size(), .read_at = loop_.clock(), .captured = wire});
   if (pending.session == nullptr) return;
   if (!pending.silent && !pending.session->closed())
     pending.session->take_reply(pending.ticket, wire);

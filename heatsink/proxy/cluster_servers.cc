@@ -166,6 +166,7 @@ void ClusterServers::server_moved() {
 }
 
 void ClusterServers::check_timeouts(TimePoint now) {
+  follow_map();  // also while no client asks: nodes that have left are let go
   // Nothing else ends what a stopped node owes on private connections: scripts may take long.
   const Nanos patience = shared_.options().response_timeout;
   for (auto& [address, node] : nodes_) {

@@ -28,9 +28,7 @@ namespace heatsink::proxy {
 // A node that refuses a request with MOVED, ASK or TRYAGAIN has not executed it, so the request is
 // sent to the node that the refusal names, in the order of the refusals. Commands without keys go
 // to one node, the home, until it is lost.
-class ClusterServers final : public Upstreams,
-                             private Upstreams::Host,
-                             private Scatter::Owner {
+class ClusterServers final : public Upstreams, private Upstreams::Host, private Scatter::Owner {
  public:
   // All outlive it. `random`: the seed for pauses.
   ClusterServers(SharedState& shared, net::EventLoop& loop, copies::Counters& counters,
@@ -140,8 +138,8 @@ class ClusterServers final : public Upstreams,
   redis::UpstreamAddress* home_ = nullptr;
   std::unordered_map<const redis::UpstreamAddress*, Node> nodes_;
   std::deque<Refused> refused_;
-  std::vector<Split> splits_;                        // in flight
-  std::vector<std::unique_ptr<Scatter>> ended_;      // freed at the end of the turn
+  std::vector<Split> splits_;                    // in flight
+  std::vector<std::unique_ptr<Scatter>> ended_;  // freed at the end of the turn
   net::TimerId timer_ = 0;
 };
 

@@ -17,9 +17,9 @@ class UpstreamAddress;
 
 namespace heatsink::proxy {
 
-// Any thread; each call takes a lock, so it is only for commands that run scripts. Beyond kScriptsMax
-// scripts or kBytesMax of text the one that was used longest ago is forgotten: an EVALSHA of it gets
-// NOSCRIPT from nodes that have not run it, and clients send it again.
+// Any thread; each call takes a lock, so it is only for commands that run scripts. Beyond
+// kScriptsMax scripts or kBytesMax of text the one that was used longest ago is forgotten: an
+// EVALSHA of it gets NOSCRIPT from nodes that have not run it, and clients send it again.
 class KnownScripts {
  public:
   static constexpr std::size_t kScriptsMax = 1000;

@@ -104,8 +104,8 @@ std::string ScanCursor::end_pass(Moves moves, const topology::SlotMap& map) cons
   next.inner = 0;
   next.node = first->scan_id;
   // A slot that is being moved leads one way, so one more pass finds its keys.
-  next.pass = !is_dirty && moves == Moves::kBegun ? kPassesMax - 1
-                                                  : static_cast<std::uint16_t>(pass + 1);
+  next.pass =
+      !is_dirty && moves == Moves::kBegun ? kPassesMax - 1 : static_cast<std::uint16_t>(pass + 1);
   return next.text();
 }
 
@@ -127,7 +127,8 @@ ScanCursor::Moves moves_in(std::string_view cluster_nodes, topology::NodeIndex n
     }
     const std::size_t dash = word.find('-');
     const std::uint64_t first = number_in(word);
-    const std::uint64_t last = dash == std::string_view::npos ? first : number_in(word.substr(dash + 1));
+    const std::uint64_t last =
+        dash == std::string_view::npos ? first : number_in(word.substr(dash + 1));
     for (std::uint64_t slot = first; slot <= last && slot < resp::kSlots; ++slot, ++owned)
       if (map.owner(static_cast<std::uint16_t>(slot)) != node) return ScanCursor::Moves::kDone;
   }

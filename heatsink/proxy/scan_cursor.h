@@ -11,15 +11,16 @@
 
 namespace heatsink::proxy {
 
-// The cursor that a client sees is one number, so any connection of the proxy can go on with it, and
-// a client may keep it as long as it likes. It holds the node's own cursor, the node
+// The cursor that a client sees is one number, so any connection of the proxy can go on with it,
+// and a client may keep it as long as it likes. It holds the node's own cursor, the node
 // (SlotMap::Shard::scan_id), a part of the number of the map, and how often the scan has gone
 // through all nodes.
 //
 // A key whose slot moves may be on the old node while the new one is scanned, and on the new node
 // while the old one is. So if slots have moved, or are being moved, during a pass over all nodes,
-// another pass follows. A slot that moves once during two passes is stationary in one of them. After
-// kPassesMax passes the scan ends anyway, as a client expects. Keys may come twice, as SCAN allows.
+// another pass follows. A slot that moves once during two passes is stationary in one of them.
+// After kPassesMax passes the scan ends anyway, as a client expects. Keys may come twice, as SCAN
+// allows.
 struct ScanCursor {
   std::uint64_t inner = 0;    // of the node
   std::uint16_t node = 0;     // its scan_id

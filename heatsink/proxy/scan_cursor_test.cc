@@ -28,8 +28,7 @@ topology::SlotMap map_of(const std::vector<std::uint16_t>& firsts) {
 // What a client does: asks with each cursor until it is "0". `answers`: the nodes' own cursors;
 // `moves`: at the end of each pass.
 std::vector<int> visited(const std::vector<topology::SlotMap>& maps,
-                         const std::vector<std::uint64_t>& answers,
-                         std::vector<Moves> moves = {}) {
+                         const std::vector<std::uint64_t>& answers, std::vector<Moves> moves = {}) {
   std::vector<int> nodes;
   std::string cursor = "0";
   for (std::size_t i = 0; i < 100; ++i) {
@@ -68,7 +67,8 @@ TEST(ScanCursor, WhatTheMastersSayAtTheEndDecides) {
 }
 
 TEST(ScanCursor, AScanEndsHoweverMuchMoves) {
-  const std::vector<int> nodes = visited({map_of({0, 5000})}, {}, std::vector<Moves>(50, Moves::kDone));
+  const std::vector<int> nodes =
+      visited({map_of({0, 5000})}, {}, std::vector<Moves>(50, Moves::kDone));
   EXPECT_EQ(nodes.size(), 2U * ScanCursor::kPassesMax);
 }
 

@@ -156,7 +156,7 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t held_bytes() const { return memory_.reported_bytes(); }
 
   // Called by the worker (session_connections.cc).
-  void server_moved();    // closes a private connection to a server that is not used any more
+  void server_moved();  // closes a private connection to a server that is not used any more
   // Ends what a node owes that is no master of the cluster any more.
   void node_left(const redis::UpstreamAddress& server);
   void server_left();     // the server is unreachable, and its connections are lost
@@ -500,10 +500,10 @@ class Session final : public ClientTransport::Listener,
   struct Scan {
     ScanCursor cursor;
     std::shared_ptr<const topology::SlotMap> map;
-    std::string wire = {};  // the node's reply
+    std::string wire = {};                        // the node's reply
     std::vector<topology::NodeIndex> asked = {};  // at the end of a pass
-  } scan_;                       // of the SCAN in flight
-  std::uint8_t taken_back_ = 0;  // how often the last such request was sent again
+  } scan_;                                        // of the SCAN in flight
+  std::uint8_t taken_back_ = 0;                   // how often the last such request was sent again
 
   ReplyQueue replies_;
   std::list<Again> again_;  // of tickets in replies_, in their order

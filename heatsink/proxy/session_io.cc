@@ -56,8 +56,8 @@ void Session::set_request_limits() {
   limits.buffered_bytes_max = parts_.shared.options().stream_threshold.count;
   // A node of a cluster may refuse the request. The proxy can send it again if it has the bytes.
   if (parts_.shared.cluster.is_expected()) {
-    limits.buffered_bytes_max =
-        std::max<std::size_t>(limits.buffered_bytes_max, parts_.shared.options().client_output_max.count);
+    limits.buffered_bytes_max = std::max<std::size_t>(
+        limits.buffered_bytes_max, parts_.shared.options().client_output_max.count);
     limits.buffered_args_max = kClusterArgsMax;
   }
   parser_.set_limits(user_ == User::kUnauthenticated ? resp::limits_before_auth(limits) : limits);

@@ -23,8 +23,9 @@ bool Session::asks_nodes(const Request& request) {
 Session::Step Session::run_nodes(Request& request) {
   const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map();
   if (map == nullptr)
-    return reply_error("ERR heatsink: there is no cluster behind the proxy: send the command "
-                       "without HEATSINK NODE");
+    return reply_error(
+        "ERR heatsink: there is no cluster behind the proxy: send the command "
+        "without HEATSINK NODE");
   if (equals_ignoring_case(request.args()[1], "node")) return run_at_node(request, *map);
   if (request.args().size() != 2)
     return reply_error("ERR wrong number of arguments for 'heatsink nodes' command");
@@ -39,7 +40,8 @@ Session::Step Session::run_nodes(Request& request) {
   for (const topology::SlotMap::Shard& shard : map->shards) {
     append(shard.master, "master of " + std::to_string(shard.slots) + " slots");
     const std::string master = parts_.shared.cluster.node(shard.master).url().address.text();
-    for (const topology::NodeIndex replica : shard.replicas) append(replica, "replica of " + master);
+    for (const topology::NodeIndex replica : shard.replicas)
+      append(replica, "replica of " + master);
   }
   ByteBuffer reply_wire;
   resp::append_array_header(reply_wire, static_cast<std::int64_t>(count));
@@ -83,9 +85,10 @@ Session::Step Session::run_at_node(Request& request, const topology::SlotMap& ma
   const bool needs_no_state = inner.route == Route::kShared || inner.route == Route::kPrivate ||
                               inner.route == Route::kNoDb;
   if (!needs_no_state || !refs.empty())
-    return reply_error("ERR heatsink: HEATSINK NODE takes commands about a node, such as INFO, "
-                       "CONFIG, SLOWLOG and CLIENT LIST: none with keys, and none that changes the "
-                       "connection");
+    return reply_error(
+        "ERR heatsink: HEATSINK NODE takes commands about a node, such as INFO, "
+        "CONFIG, SLOWLOG and CLIENT LIST: none with keys, and none that changes the "
+        "connection");
   if (request.has_waited()) {
     inner.waited().connection_error = std::exchange(request.waited().connection_error, {});
     inner.waited().db_error = std::exchange(request.waited().db_error, {});

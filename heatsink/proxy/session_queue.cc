@@ -75,8 +75,7 @@ Session::Step Session::queue(Request& request) {
     return step_of(outcome);
   if (request.facts->scripts == ScriptUse::kText)
     parts_.shared.scripts.learn(request.args()[1], nullptr);
-  if (request.facts->scripts == ScriptUse::kSha1)
-    queued_->scripts.emplace_back(request.args()[1]);
+  if (request.facts->scripts == ScriptUse::kSha1) queued_->scripts.emplace_back(request.args()[1]);
   queued_->requests.emplace_back(request.raw);
   queued_->bytes = bytes;
   ++transaction_queued_;

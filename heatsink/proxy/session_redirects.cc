@@ -12,10 +12,10 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::uint8_t kTakenBackMax = 200;     // redirects of one request
-constexpr std::uint8_t kTakenBackAtOnce = 4;    // ... before the first pause
-constexpr Nanos kTakenBackPause = Millis(5);    // also after an error that names no node
-constexpr Nanos kLaterPauseMax = Millis(50);    // the longest
+constexpr std::uint8_t kTakenBackMax = 200;   // redirects of one request
+constexpr std::uint8_t kTakenBackAtOnce = 4;  // ... before the first pause
+constexpr Nanos kTakenBackPause = Millis(5);  // also after an error that names no node
+constexpr Nanos kLaterPauseMax = Millis(50);  // the longest
 
 std::string_view text_of(std::string_view error) {
   if (error.starts_with('-')) error.remove_prefix(1);
@@ -133,7 +133,8 @@ void Session::repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking
   stall_ = Awaited::kPause;
   // While a replica becomes master, both nodes may name each other for a while.
   if (to != nullptr && taken_back_ <= kTakenBackAtOnce) return resume_later();
-  const Nanos pause = std::min<Nanos>(kTakenBackPause * std::max<int>(taken_back_, 1), kLaterPauseMax);
+  const Nanos pause =
+      std::min<Nanos>(kTakenBackPause * std::max<int>(taken_back_, 1), kLaterPauseMax);
   host_.call_later(*this, pause, &Session::end_pause);
 }
 

@@ -38,8 +38,8 @@ class Upstreams {
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
     virtual void shared_renewed(TimePoint lost_at) = 0;
-    // Since upstream.response-timeout the server is no master of the cluster any more: what it still
-    // owes will hardly come.
+    // Since upstream.response-timeout the server is no master of the cluster any more: what it
+    // still owes will hardly come.
     virtual void node_left(const redis::UpstreamAddress& server) = 0;
 
    protected:

@@ -26,8 +26,8 @@ struct SlotMap {
     std::vector<NodeIndex> replicas;
     std::size_t slots = 0;         // how many
     std::uint16_t first_slot = 0;  // the smallest
-    // A number below resp::kSlots that follows from the master's address, so that other proxies give
-    // it the same one. No two shards have the same.
+    // A number below resp::kSlots that follows from the master's address, so that other proxies
+    // give it the same one. No two shards have the same.
     std::uint16_t scan_id = 0;
     friend bool operator==(const Shard&, const Shard&) = default;
   };

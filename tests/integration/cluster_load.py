@@ -140,7 +140,8 @@ class Trader(Asker):
     def turn(self):
         source, target = self.key("from"), self.key("to")
         self.moved += 1
-        calls = [("MULTI",), ("DECR", source), ("INCR", target), ("MGET", source, target), ("EXEC",)]
+        calls = [("MULTI",), ("DECR", source), ("INCR", target), ("MGET", source, target)]
+        calls.append(("EXEC",))
         sums = [b"%d" % (1000 - self.moved), b"%d" % self.moved]
         done = [1000 - self.moved, self.moved, sums]
         if not self.judge(self.client.pipeline(calls), ["OK", "QUEUED", "QUEUED", "QUEUED", done]):
@@ -193,7 +194,8 @@ class Spreader(Asker):
     """Commands over many slots, one client's order within each key."""
 
     def begin(self):
-        self.names = [f"{{{self.tag}}}s", *(f"{type(self).__name__}{self.tag}{i}" for i in range(20))]
+        own = f"{type(self).__name__}{self.tag}"
+        self.names = [f"{{{self.tag}}}s", *(f"{own}{i}" for i in range(20))]
         self.round = 0
 
     def turn(self):

@@ -23,7 +23,8 @@ def turned(askers, count, kinds=ALL):
     """Every client of these kinds has asked so often since now."""
     askers = [each for each in askers if isinstance(each, kinds)]
     begun = [each.turns for each in askers]
-    done = lambda: all(e.turns >= b + count or e.errors for e, b in zip(askers, begun))  # noqa: E731
+    pairs = list(zip(askers, begun))
+    done = lambda: all(e.turns >= b + count or e.errors for e, b in pairs)  # noqa: E731
     until(done, what=f"{count} turns of every client")
 
 
@@ -176,13 +177,16 @@ class Resharding(ClusterTest):
         """The slot's owner stays the same from the first page to the last, and its keys move."""
         client = self.to_values()
         client("FLUSHALL")
-        first, last = self.cluster.masters[0], self.cluster.masters[2]
-        slot = next(s for s in range(15000, 16000) if last("CLUSTER", "COUNTKEYSINSLOT", s) == 0
-                    and self.cluster.owner_of(s) is last)  # fmt: skip
+        others = {b"k%d" % i for i in range(300)}
+        client.pipeline([("SET", name, 1) for name in others])
+        # To the node that is scanned first: its keys have been scanned when the others arrive.
+        first = self.cluster.owner(client("SCAN", 0, "COUNT", 1000)[1][0].decode())
+        last = next(node for node in self.cluster.masters if node is not first)
+        slot = next(s for s in range(16384) if self.cluster.owner_of(s) is last
+                    and last("CLUSTER", "COUNTKEYSINSLOT", s) == 0)  # fmt: skip
         tag = self.cluster.tag_of(slot)
-        lasting = {f"{{{tag}}}{i}".encode() for i in range(100)} | {b"k%d" % i for i in range(300)}
+        lasting = {f"{{{tag}}}{i}".encode() for i in range(100)} | others
         client.pipeline([("SET", name, 1) for name in lasting])
-        # From the last master to the first, whose keys have been scanned when they arrive.
         self.cluster.begin_move(slot, last, first)
         cursor, keys = client("SCAN", 0, "COUNT", 1000)
         found = set(keys)
@@ -215,7 +219,8 @@ class AtomicMoves(ClusterTest):
                 if redis84:
                     there("CLUSTER", "MIGRATION", "IMPORT", slots[0], slots[0])
                 else:
-                    here("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slots[0], slots[0], "NODE", there.name)
+                    part = ("SLOTSRANGE", slots[0], slots[0])
+                    here("CLUSTER", "MIGRATESLOTS", *part, "NODE", there.name)
                 until(lambda t=there: self.cluster.owner("b") is t, what="the move")
                 turned(askers, 2)
         self.assertEqual(errors_of(askers)[:5], [])
@@ -284,7 +289,8 @@ class FailOver(unittest.TestCase):
 
     def test_killed(self):
         master, replica = self.pair()
-        with load(self.proxy.port, TAGS, (Counter, Lister, Trader, Scripter), may_have_executed) as askers:
+        kinds = (Counter, Lister, Trader, Scripter)
+        with load(self.proxy.port, TAGS, kinds, may_have_executed) as askers:
             turned(askers, 2)
             master.redis.process.kill()
             self.back_in_time(replica)
@@ -422,7 +428,8 @@ class Nodes(unittest.TestCase):
         cert, key = authority.sign("server")
         tls = lambda: (  # noqa: E731
             "--tls-port", str(free_port()), "--tls-cert-file", cert, "--tls-key-file", key,
-            "--tls-ca-cert-file", authority.cert, "--tls-auth-clients", "no", "--tls-cluster", "yes",
+            "--tls-ca-cert-file", authority.cert, "--tls-auth-clients", "no",
+            "--tls-cluster", "yes",
         )  # fmt: skip
         with Cluster(3, options=tls) as cluster:
             url = f"rediss+cluster://127.0.0.1:{cluster.masters[0].bus_port}"

@@ -146,6 +146,9 @@ void ClusterServers::failed(Upstream& connection, const std::string& reason) {
   // A node that was restarted has no scripts.
   if (connection.was_ready() && (connection.owner() != nullptr || !connection.is_private()))
     shared_.scripts.forget_at(connection.server());
+  // A private connection that fails is not given back.
+  if (Node& node = node_of(connection.server()); connection.owner() != nullptr && node.borrowed > 0)
+    --node.borrowed;
   of(connection).failed(connection, reason);
   if (map_ != nullptr) shared_.cluster.is_stale(std::nullopt);
 }

@@ -23,6 +23,8 @@ class ReplyQueue {
   static constexpr Ticket kNone = 0;  // a request whose reply does not go to the client
 
   bool empty() const { return states_.empty(); }
+  // A part of a reply is in the output, and its rest is missing.
+  bool is_begun() const { return begun_; }
   std::size_t kept_bytes() const { return kept_bytes_; }
   std::size_t capacity_bytes() const {
     // An empty map has one bucket, which is a part of itself.
@@ -46,7 +48,10 @@ class ReplyQueue {
 
   // Adds the reply, or a part of it. REQUIRES an open ticket.
   void put(Ticket ticket, std::string_view bytes, ByteBuffer& out) {
-    if (ticket == first_) return out.append(bytes);
+    if (ticket == first_) {
+      begun_ = true;
+      return out.append(bytes);
+    }
     keep(ticket, bytes);
   }
 
@@ -56,6 +61,7 @@ class ReplyQueue {
     while (!states_.empty() && states_.front() == State::kEnded) {
       states_.pop_front();
       ++first_;
+      begun_ = false;
       if (!kept_.empty()) hand_on_first(out);
     }
     if (states_.empty() && states_.capacity() > kIdleReplies) states_ = {};
@@ -77,6 +83,7 @@ class ReplyQueue {
 
   void clear() {
     first_ = next();
+    begun_ = false;
     states_ = {};
     decltype(kept_)().swap(kept_);  // clear() would keep the buckets
     kept_bytes_ = 0;
@@ -98,6 +105,7 @@ class ReplyQueue {
   void hand_on_first(ByteBuffer& out) {
     const auto found = kept_.find(first_);
     if (found == kept_.end()) return;
+    begun_ = true;
     out.append(found->second);
     kept_bytes_ -= found->second.size();
     kept_.erase(found);
@@ -108,6 +116,7 @@ class ReplyQueue {
   // Kept apart from states_, so that replies in order, by far the most, cost one byte each.
   std::unordered_map<Ticket, std::string> kept_;
   std::size_t kept_bytes_ = 0;
+  bool begun_ = false;  // the first reply
 };
 
 }  // namespace heatsink::proxy

@@ -30,6 +30,7 @@
 #include "heatsink/proxy/drain.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/moved_client.h"
+#include "heatsink/proxy/node_listeners.h"
 #include "heatsink/proxy/oversized_request.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/queued_transaction.h"
@@ -60,6 +61,7 @@ namespace heatsink::proxy {
 class Session final : public ClientTransport::Listener,
                       public Requester,
                       private Scatter::Owner,
+                      private NodeListeners::Owner,
                       private ReliefClient,
                       private ClientState {
  public:
@@ -192,7 +194,7 @@ class Session final : public ClientTransport::Listener,
     return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
-           ClientState::memory_bytes() + scattered_bytes() +
+           ClientState::memory_bytes() + scattered_bytes() + heard_.capacity() +
            (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
@@ -319,6 +321,22 @@ class Session final : public ClientTransport::Listener,
   Step run_nodes(Request& request);
   Step run_at_node(Request& request, const topology::SlotMap& map);
   bool end_node_wait(const Pending& pending, std::string_view wire);
+
+  // session_listeners.cc
+  bool needs_all_nodes(const Request& request);
+  NodeListeners& listeners();
+  bool other_nodes_listen(const Request& request);
+  bool waited_for_nodes();
+  Step run_shard_subscribe(Request& request);
+  Step drop_shard_channels(Request& request);
+  bool refuses_as_subscriber(Request& request);
+  void heard(const resp::Value& message, std::string_view wire) override;
+  void hand_on_heard();
+  void listeners_changed() override;
+  void look_later(Nanos pause);
+  void look_at_listeners();
+  void place_listeners();
+  void close_listeners();
 
   // session_debugger.cc
   Step run_script_debug(Request& request);
@@ -493,7 +511,11 @@ class Session final : public ClientTransport::Listener,
   std::unique_ptr<QueuedTransaction> queued_;  // from MULTI until EXEC is answered
   std::optional<std::uint16_t> watched_slot_;
   std::unique_ptr<NodeWait> node_wait_;  // while WAIT asks several nodes
-  // A WATCH or SSUBSCRIBE in flight that can be sent again; "": none.
+  std::unique_ptr<NodeListeners> listeners_;
+  ByteBuffer heard_;             // their messages, until the output is between replies
+  TimePoint listening_since_{};  // when a subscription began to wait for them
+  bool looks_later_ = false;     // look_at_listeners() is due
+  // A WATCH in flight that can be sent again; "": none.
   std::string last_state_request_;
   std::vector<std::unique_ptr<Scatter>> scatters_;        // in flight
   std::vector<std::unique_ptr<Scatter>> ended_scatters_;  // freed at the next flush()

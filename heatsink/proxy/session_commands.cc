@@ -224,14 +224,15 @@ Channels& Session::channels_of(const Request& request) {
 // The server confirms each channel separately; the sets tell how many confirmations will come.
 Session::Step Session::run_subscribe(Request& request) {
   Channels& set = channels_of(request);
+  if (&set == &shard_channels_ && queues_transactions()) return run_shard_subscribe(request);
   const bool adds = request.command->name.find("unsub") == std::string::npos;
   if (!adds && subscribes_in_flight()) return stall(Awaited::kDrain);
-  const bool set_is_sharded = &set == &shard_channels_;
-  const bool subscribed_before = subscribed();
   Step step = Step::kDone;
   Upstream* connection = private_connection(request, step);
   if (connection == nullptr) return no_connection(request, step);
   pin();
+  if (needs_all_nodes(request) && !other_nodes_listen(request)) return stall(Awaited::kPause);
+  listening_since_ = {};
   std::size_t confirmations = request.args().size() - 1;
   std::vector<std::string> added;
   if (confirmations == 0) {
@@ -246,11 +247,8 @@ Session::Step Session::run_subscribe(Request& request) {
     }
   }
   const bool receives_after = !channels_.empty() || !patterns_.empty() || !shard_channels_.empty();
-  const bool may_move = adds && set_is_sharded && queues_transactions();
-  if (may_move) last_state_request_ = subscribed_before ? "" : std::string(request.raw);
   subscribing_.push_back({&set, std::move(added), receives_after});
   send_on(*connection, request, PendingKind::kSubscribe, static_cast<std::uint32_t>(confirmations));
-  if (may_move) stall(Awaited::kAnswer);
   return Step::kDone;
 }
 
@@ -292,6 +290,7 @@ Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   note_reply_at(parts_.loop.clock());  // a MONITOR stream may have shown values
   if (private_) give_back(false);
+  close_listeners();
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;
   db_ = 0;

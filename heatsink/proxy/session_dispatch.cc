@@ -62,6 +62,7 @@ Session::Step Session::carry_out(Request& request) {
 
 Session::Step Session::run(Request& request) {
   if (asks_nodes(request)) return run_nodes(request);
+  if (listeners_ != nullptr && refuses_as_subscriber(request)) return Step::kDone;
   if (request.facts->fan_out != nullptr && request.has_right_arity() && is_scattered(request))
     return request.facts->fan_out->fan_out == FanOut::kCursor ? scan(request) : scatter(request);
   switch (request.route) {

@@ -50,7 +50,8 @@ bool Session::may_carry_wait() const {
 bool Session::may_carry_state() const {
   const bool is_settled = subscribing_.empty() && transaction_channels_.empty() &&
                           !transaction_hello_ && transaction_refusal_.empty() &&
-                          auth_user_.empty() && queued_ == nullptr && debugger_ == Debugger::kOff;
+                          auth_user_.empty() && queued_ == nullptr && listeners_ == nullptr &&
+                          debugger_ == Debugger::kOff;
   const bool is_movable = !private_ || private_->is_plain() || !has_state();
   const bool fits =
       input_.size() <= CarriedSession::kInputMax && !oversized_.is_active() &&

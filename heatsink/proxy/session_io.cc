@@ -319,6 +319,8 @@ void Session::close() {
   waiting_.reset();
   memory_.note(0);
   reliefs_.close();
+  if (listeners_ != nullptr) listeners_->close();
+  heard_.release();
   if (private_) give_back(false);
   if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
 }

@@ -52,8 +52,7 @@ bool Session::takes_back(Pending& pending, std::string_view error) {
   if (pending.pins && is_unknown_command(text_of(error))) pinned_ = false;
   if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, error);
   const bool is_mine = pending.kind == PendingKind::kWaiting ||
-                       pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec ||
-                       pending.kind == PendingKind::kSubscribe;
+                       pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec;
   if (!is_mine || closed_ || closing_) return false;
   const std::string_view line = text_of(error);
   std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
@@ -91,7 +90,6 @@ std::string Session::wire_to_repeat(const Pending& pending) {
     case PendingKind::kExec:
       return queued_ == nullptr ? "" : "*1\r\n$4\r\nEXEC\r\n";
     case PendingKind::kWatch:
-    case PendingKind::kSubscribe:
       return std::exchange(last_state_request_, {});
     default:
       return "";
@@ -112,12 +110,6 @@ void Session::undo_sending(Pending& pending) {
     transaction_unknown_ = pending.unknown_keys;
     transaction_flush_ = pending.flush;
     transaction_changes_access_ = pending.changes_access;
-  }
-  if (pending.kind == PendingKind::kSubscribe && !subscribing_.empty()) {
-    for (const std::string& name : subscribing_.back().added)
-      subscribing_.back().channels->erase(name);
-    subscribing_.pop_back();
-    if (!subscribed()) pinned_ = false;
   }
 }
 

@@ -200,8 +200,6 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
 }
 
 void Session::subscription_done(bool ok) {
-  last_state_request_.clear();
-  taken_back_ = 0;
   if (subscribing_.empty()) return;
   const Subscribing& done = subscribing_.front();
   if (ok) {
@@ -348,6 +346,7 @@ void Session::ask_again(std::string_view request, const Pending& pending) {
 
 void Session::room_available() {
   if (closed_) return;
+  hand_on_heard();
   if (throttled_ && may_parse()) resume_later();
 }
 

@@ -36,6 +36,7 @@ class Channels {
   }
 
   const std::string& last() const { return *names_.rbegin(); }  // REQUIRES !empty()
+  std::size_t count(std::string_view name) const { return names_.count(name); }
   bool empty() const { return names_.empty(); }
   std::size_t size() const { return names_.size(); }
   auto begin() const { return names_.begin(); }

@@ -300,8 +300,7 @@ class FailOver(unittest.TestCase):
 
     def test_stopped(self):
         master, replica = self.pair()
-        quick = lambda error: may_have_executed(error)  # noqa: E731
-        with load(self.proxy.port, TAGS, (Counter, Lister, Scripter), quick) as askers:
+        with load(self.proxy.port, TAGS, (Counter, Lister, Scripter), may_have_executed) as askers:
             turned(askers, 2)
             master.redis.process.freeze()
             self.back_in_time(replica)

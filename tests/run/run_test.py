@@ -121,6 +121,16 @@ class Ends(unittest.TestCase):
         self.assertRegex(show.said, r"heatsink +redis://127\.0\.0\.1:\d+ ")
         self.assertNotIn("\033", show.said)
 
+    def test_with_a_cluster(self):
+        show = Show("--cluster", "--for", "2s")
+        self.assertEqual(show.end(), 0)
+        self.assertRegex(show.said, r"server +redis\+cluster://127\.0\.0\.1:\d+,127\.0\.0\.1:\d+,")
+
+    def test_a_cluster_of_its_own_or_another(self):
+        show = Show("--cluster", "--upstream", "redis://127.0.0.1:1")
+        self.assertEqual(show.end(), 2)
+        self.assertIn("leave out --upstream", show.said)
+
     @unittest.skipUnless(has_terminals(), "there is no pseudo-terminal here (/dev/pts)")
     def test_by_control_c_on_a_terminal(self):
         show = Show(terminal=True)

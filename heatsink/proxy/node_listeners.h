@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps a client's subscriptions that need several nodes of a cluster: shard channels, and keyspace
+// notifications, which each master sends for its own keys only.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heatsink/proxy/requester.h"
+#include "heatsink/proxy/upstream.h"
+#include "heatsink/proxy/upstreams.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::topology {
+class ClusterDirectory;
+struct SlotMap;
+}  // namespace heatsink::topology
+
+namespace heatsink::proxy {
+
+// What a client has subscribed to.
+struct ListenedName {
+  enum class Kind : std::uint8_t { kShard, kChannel, kPattern };
+  Kind kind = Kind::kShard;
+  std::string name;
+  friend auto operator<=>(const ListenedName&, const ListenedName&) = default;
+};
+
+// One per client that needs it; one worker's thread. It wants names, and place() sees to it that
+// the right nodes are asked for them: the owner of a shard channel's slot, or all masters. It can
+// be called at any time, and must be called again after a while if it says so, because nodes and
+// slots change. Each node costs one private connection, in RESP3.
+class NodeListeners {
+ public:
+  // Implemented by Session.
+  class Owner {
+   public:
+    // A message in RESP3, whole. `wire` is valid during the call.
+    virtual void heard(const resp::Value& message, std::string_view wire) = 0;
+    // A node has confirmed or refused something, or is lost: look at is_settled() and place().
+    virtual void listeners_changed() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // All outlive it. `client` and `owner` are the session.
+  NodeListeners(Upstreams& upstreams, topology::ClusterDirectory& cluster, Requester& client,
+                Owner& owner, std::size_t bytes_max);
+  ~NodeListeners();
+  NodeListeners(const NodeListeners&) = delete;
+
+  bool empty() const { return wanted_.empty(); }
+  void want(const ListenedName& name) { wanted_.insert(name); }
+  void forget(const ListenedName& name) { wanted_.erase(name); }
+  bool wants(const ListenedName& name) const { return wanted_.contains(name); }
+  // The connection of the client that hears kChannel and kPattern by itself, if it has one.
+  void heard_at(const redis::UpstreamAddress* node) { home_ = node; }
+
+  // Opens and closes connections, and sends what is missing. False: call it again soon.
+  bool place();
+  // All nodes have confirmed all names.
+  bool is_settled() const;
+  // The node's error, or why there is no connection, for a name that was then forgotten; "": none.
+  std::string take_refusal() { return std::exchange(refusal_, {}); }
+  // Gives all connections back.
+  void close();
+  // Frees what ended; not from within a call of this class.
+  void end_turn();
+
+ private:
+  class Listener;
+  using Places = std::map<redis::UpstreamAddress*, std::set<ListenedName>>;
+
+  Places places(const topology::SlotMap& map) const;
+  void refused(const ListenedName& name, std::string_view error);
+  void lost() { owner_.listeners_changed(); }
+
+  Upstreams& upstreams_;
+  topology::ClusterDirectory& cluster_;
+  Requester& client_;
+  Owner& owner_;
+  const std::size_t bytes_max_;
+  const redis::UpstreamAddress* home_ = nullptr;
+  std::set<ListenedName> wanted_;
+  std::map<redis::UpstreamAddress*, std::unique_ptr<Listener>> listeners_;
+  std::vector<std::unique_ptr<Listener>> ended_;
+  std::string refusal_;
+};
+
+}  // namespace heatsink::proxy

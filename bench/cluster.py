@@ -70,7 +70,8 @@ def measure_mget(harness, cluster, many, rounds):
     whole, *alone, get = (statistics.median(column) for column in columns)
     sizes = ", ".join(str(len(part)) for part in parts.values())
     print(f"| MGET of {KEYS} keys of {len(parts)} nodes ({sizes}) |"
-          f" slowest part {max(alone):.0f} us | {whole:.0f} us | {whole / max(alone):.2f} |")  # fmt: skip
+          f" slowest part {max(alone):.0f} us | {whole:.0f} us |"
+          f" {whole / max(alone):.2f} |")  # fmt: skip
     print(f"| GET | {get:.0f} us | | |")
 
 

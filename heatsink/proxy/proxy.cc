@@ -25,6 +25,7 @@
 #include "heatsink/proxy/descriptors.h"
 #include "heatsink/proxy/listeners.h"
 #include "heatsink/proxy/proxy_metrics.h"
+#include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/reconfiguration.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
@@ -284,12 +285,26 @@ Status Proxy::reload_tls() {
 
 std::uint16_t Proxy::port() const { return threads_->port; }
 
+namespace {
+
+void add_slots(SharedState& shared, report::Report& report) {
+  const std::shared_ptr<const topology::SlotMap> map = shared.cluster.map();
+  if (map == nullptr) return;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shared.cluster.nodes(); ++i)
+    names.push_back(shared.cluster.node(static_cast<topology::NodeIndex>(i)).url().address.text());
+  report.slots = slots_seen(*map, shared.slot_counts.rates(BootClock::now()), names, report);
+}
+
+}  // namespace
+
 report::Report Proxy::report() const {
   report::Report report = threads_->keeper.report();
   if (report.copies) {
     for (const auto& worker : threads_->workers)
       report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
   }
+  add_slots(threads_->shared, report);
   return report;
 }
 
@@ -355,6 +370,7 @@ MetricSamples Proxy::metrics() const {
   std::vector<const Worker*> workers;
   for (const auto& worker : threads_->workers) workers.push_back(worker.get());
   MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
+  append_slot_samples(samples, report());
   append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
   return samples;
 }

@@ -16,6 +16,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/setting_metrics.h"
+#include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 #include "heatsink/report/report.h"
@@ -275,6 +276,7 @@ MetricRows metric_rows() {
                   &kFleetBroken};
   for (const copies::CountRow& row : copies::count_rows()) rows.push_back(&row.metric);
   for (const MetricRow* row : key_metric_rows()) rows.push_back(row);
+  for (const MetricRow* row : slot_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
   for (const MetricRow* row : setting_rows()) rows.push_back(row);
   for (const MetricRow* row : thread_rows()) rows.push_back(row);

@@ -296,6 +296,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
+    parts_.count_slot(key);
     // Another proxy or the library may send its tracking heartbeats through this proxy.
     const bool is_heartbeat = no_local_reads_ && is_heartbeat_key(key);
     if (!is_heartbeat) {

@@ -30,7 +30,8 @@ struct SharedState : copies::NodeState {
   std::atomic<std::uint64_t> next_client_id{1};
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
   DrainProgress drain;
-  KnownScripts scripts;  // in front of a cluster
+  KnownScripts scripts;              // in front of a cluster
+  topology::SlotCounts slot_counts;  // the same
 
   // For a choice among equals. Any thread.
   std::uint64_t next_random() { return random_.fetch_add(0x9E3779B97F4A7C15U) >> 16; }

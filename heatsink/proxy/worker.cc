@@ -41,8 +41,9 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       permissions_(shared.options().acl_staleness),
       coalescing_(shared, loop_, counters_,
                   std::make_unique<SharedWriteCarrier>(*upstreams_, copies_, counters_)),
+      slot_sampler_(shared.seed + index),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
-              key_refs_, asked_keys_, &coalescing_},
+              key_refs_, asked_keys_, &coalescing_, &slot_sampler_},
              *upstreams_,
              commands_,
              big_replies_,
@@ -385,6 +386,7 @@ void Worker::tick() {
   }
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
     keeper_.play(std::move(sample));
+  if (shared_.cluster.version() > 0) shared_.slot_counts.tick(now);
   check_timeouts(now);
   tend_clients(now);
   if (balancer_ != nullptr) report_load(now);

@@ -262,6 +262,7 @@ class Worker final : public Upstream::Host,
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
+  topology::SlotCounts::Sampler slot_sampler_;
   SessionParts parts_;  // a change of the configuration may add one
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;

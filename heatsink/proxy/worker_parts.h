@@ -2,6 +2,7 @@
 // Lists the parts of a worker that its sessions and their reliefs use.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "heatsink/copies/counters.h"
@@ -27,11 +28,17 @@ struct WorkerParts {
   copies::ReadHits& read_hits;
   copies::WorkerCopies& copies;
   copies::PermissionCache& permissions;
-  AccessCounter* accesses;              // null: detection is off
-  std::vector<resp::KeyRef>& key_refs;  // scratch
-  std::vector<AskedKey>& asked_keys;    // scratch
-  Coalescing* coalescing = nullptr;     // null: no rule gathers writes
+  AccessCounter* accesses;                                // null: detection is off
+  std::vector<resp::KeyRef>& key_refs;                    // scratch
+  std::vector<AskedKey>& asked_keys;                      // scratch
+  Coalescing* coalescing = nullptr;                       // null: no rule gathers writes
+  topology::SlotCounts::Sampler* slot_sampler = nullptr;  // null: slots are not counted
 
+  // The command for this key is sent to a server.
+  void count_slot(std::string_view key) const {
+    if (slot_sampler == nullptr || !slot_sampler->counts_next()) return;
+    if (shared.cluster.version() > 0) shared.slot_counts.add(resp::key_slot(key));
+  }
   void count(copies::Count what) const { counters.add(what); }
   void count_hit(const copies::LocalRead& read) const {
     counters.add(copies::Count::kLocalHits);

@@ -11,6 +11,7 @@
 #include "heatsink/base/units.h"
 #include "heatsink/detect/verdict.h"
 #include "heatsink/report/copies_report.h"
+#include "heatsink/report/slots_report.h"
 #include "heatsink/report/template_report.h"
 
 namespace heatsink::report {
@@ -74,6 +75,7 @@ struct Report {
   bool sampled = false;  // Summary::sampled
   // The highest possible rate of an unlisted key, accesses per second; nothing: not known.
   std::optional<double> absent_max{};
+  std::optional<SlotsReport> slots{};          // nothing: no cluster
   std::optional<TemplatesReport> templates{};  // nothing: not counted, or names are redacted
   std::uint64_t clients = 0;
   std::uint64_t hot_keys = 0;

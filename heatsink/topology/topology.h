@@ -18,4 +18,5 @@
 #include "heatsink/topology/replica_leader.h"       // IWYU pragma: export
 #include "heatsink/topology/sentinel_leader.h"      // IWYU pragma: export
 #include "heatsink/topology/sentinel_replies.h"     // IWYU pragma: export
+#include "heatsink/topology/slot_counts.h"          // IWYU pragma: export
 #include "heatsink/topology/slot_map.h"             // IWYU pragma: export

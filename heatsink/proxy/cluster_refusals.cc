@@ -11,9 +11,11 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::uint8_t kRedirectsMax = 24;  // of one request; TRYAGAIN does not count
+constexpr std::uint8_t kRedirectsMax = 40;  // of one request; TRYAGAIN does not count
 constexpr std::uint8_t kRedirectsAtOnce = 4;
 constexpr Nanos kRedirectPauseMax = Millis(250);
+// A fail-over takes its time, however soon a silent server is given up.
+constexpr Nanos kRedirectTimeMin = std::chrono::seconds(5);
 constexpr Nanos kAgainAfter = Millis(5);  // the pause after TRYAGAIN
 constexpr Nanos kLookAgain = Millis(1);   // at requests that wait for a connection
 
@@ -26,6 +28,10 @@ constexpr std::string_view kMovesTooLong =
 std::string_view line_of(std::string_view error) {
   if (error.starts_with('-')) error.remove_prefix(1);
   return error.substr(0, error.find('\r'));
+}
+
+Nanos redirect_time(const policy::ProxyOptions& options) {
+  return std::max<Nanos>(options.response_timeout, kRedirectTimeMin);
 }
 
 // While a replica becomes master, both nodes may name each other for a while.
@@ -61,7 +67,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
   if (rerouted.request.empty()) rerouted.request = request;
   if (rerouted.since == TimePoint{}) rerouted.since = now;
   rerouted.protocol = from.protocol();
-  const bool is_late = now - rerouted.since > shared_.options().response_timeout;
+  const bool is_late = now - rerouted.since > redirect_time(shared_.options());
   Refused refused;
   refused.asking = redirect->kind == topology::Redirect::Kind::kAsk;
   if (redirect->kind == topology::Redirect::Kind::kTryAgain) {
@@ -69,7 +75,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
     refused.to = &from.server();
     refused.asking = rerouted.asked;
     refused.not_before = now + kAgainAfter;
-    if (is_late) {
+    if (now - rerouted.since > shared_.options().response_timeout) {
       refuse(std::move(pending), std::string(kMovesTooLong));
       return true;
     }
@@ -196,7 +202,7 @@ bool ClusterServers::send_one(Refused& refused) {
   if (now < refused.not_before) return false;
   const resp::Protocol protocol = refused.pending.rerouted->protocol;
   const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
-  const bool is_late = now - refused.pending.rerouted->since > shared_.options().response_timeout;
+  const bool is_late = now - refused.pending.rerouted->since > redirect_time(shared_.options());
   if (shared.connection == nullptr && (shared.down != nullptr || is_late)) {
     refuse(std::move(refused.pending), shared.down != nullptr
                                            ? *shared.down

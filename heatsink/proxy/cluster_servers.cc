@@ -26,8 +26,8 @@ ClusterServers::~ClusterServers() { loop_.cancel(timer_); }
 // One look per turn, so that all requests of a turn follow the same map.
 void ClusterServers::follow_map() {
   if (std::exchange(looked_, true)) return;
-  if (shared_.cluster.version() == version_) return;
-  version_ = shared_.cluster.version();
+  if (shared_.cluster.epoch_version() == version_) return;
+  version_ = shared_.cluster.epoch_version();
   map_ = shared_.cluster.map();
   mark_nodes();
 }

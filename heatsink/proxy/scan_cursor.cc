@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kNodeBits = 14, kVersionBits = 7;
 constexpr unsigned kDirtyShift = kNodeBits + kVersionBits;
 constexpr unsigned kPassShift = kDirtyShift + 1;
-constexpr unsigned kInnerShift = kPassShift + 2;
+constexpr unsigned kInnerShift = kPassShift + 4;
 
 // The shard with the smallest scan_id that is not below `from`; null: none.
 const topology::SlotMap::Shard* shard_from(const topology::SlotMap& map, std::uint32_t from) {
@@ -51,7 +51,7 @@ std::optional<ScanCursor> ScanCursor::parse(std::string_view text) {
   out.node = static_cast<std::uint16_t>(number & (resp::kSlots - 1));
   out.version = static_cast<std::uint16_t>((number >> kNodeBits) & ((1U << kVersionBits) - 1));
   out.is_dirty = ((number >> kDirtyShift) & 1) != 0;
-  out.pass = static_cast<std::uint16_t>((number >> kPassShift) & 3);
+  out.pass = static_cast<std::uint16_t>((number >> kPassShift) & 15);
   out.inner = number >> kInnerShift;
   return out;
 }
@@ -111,7 +111,7 @@ std::string ScanCursor::end_pass(Moves moves, const topology::SlotMap& map) cons
 
 ScanCursor::Moves moves_in(std::string_view cluster_nodes, topology::NodeIndex node,
                            const topology::SlotMap& map) {
-  constexpr int kFirstSlots = 8;
+  constexpr int kEpoch = 6, kFirstSlots = 8;
   std::string_view line = own_line(cluster_nodes);
   if (line.empty()) return ScanCursor::Moves::kNone;
   bool is_moving = false;
@@ -120,6 +120,7 @@ ScanCursor::Moves moves_in(std::string_view cluster_nodes, topology::NodeIndex n
     const std::size_t space = std::min(line.find(' '), line.size());
     const std::string_view word = line.substr(0, space);
     line.remove_prefix(std::min(space + 1, line.size()));
+    if (field == kEpoch && number_in(word) > map.epoch) return ScanCursor::Moves::kDone;
     if (field < kFirstSlots || word.empty()) continue;
     if (word.starts_with('[')) {
       is_moving = true;

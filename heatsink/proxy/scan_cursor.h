@@ -30,8 +30,8 @@ struct ScanCursor {
   bool is_begun = false;      // false: the client's "0"
 
   static constexpr std::uint64_t kVersions = 127;
-  static constexpr std::uint64_t kInnerMax = (std::uint64_t{1} << 40) - 1;
-  static constexpr std::uint16_t kPassesMax = 4;
+  static constexpr std::uint64_t kInnerMax = (std::uint64_t{1} << 38) - 1;
+  static constexpr std::uint16_t kPassesMax = 16;
 
   // nullopt: not a number that text() makes.
   static std::optional<ScanCursor> parse(std::string_view text);
@@ -49,7 +49,7 @@ struct ScanCursor {
   enum class Moves : std::uint8_t {
     kNone,
     kBegun,  // a slot is being moved, and no slot has another owner than in the map
-    kDone,   // a slot has another owner
+    kDone,   // a slot has another owner, or had one since the map was made
   };
   std::string end_pass(Moves moves, const topology::SlotMap& map) const;
 };

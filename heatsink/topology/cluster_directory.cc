@@ -87,6 +87,7 @@ bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPor
       map_ == nullptr || map_->owners != next->owners || map_->shards != next->shards;
   if (!is_new && map_->epoch == epoch) return false;
   map_ = std::move(next);
+  epoch_version_.fetch_add(1, std::memory_order_acq_rel);
   if (is_new) version_.fetch_add(1, std::memory_order_acq_rel);
   return is_new;
 }

@@ -38,8 +38,12 @@ class ClusterDirectory {
 
   // There is a map, or the URL says that there will be one.
   bool is_expected() const { return first_.topology == net::Topology::kCluster || version() > 0; }
-  // Grows with each publish(); 0: there is no map. One load.
+  // Grows with each map that has other owners, or other nodes; 0: there is no map. One load.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  // The same, but it grows also if only the epoch is new: a slot may have left and come back. Any
+  // such way raises the epoch, because only the node with the highest one takes slots without
+  // raising it.
+  std::uint64_t epoch_version() const { return epoch_version_.load(std::memory_order_acquire); }
   std::shared_ptr<const SlotMap> map() const;  // null: none yet
 
   // The node at this announced address, which is translated; one without a host is `asked`'s. Makes
@@ -84,7 +88,7 @@ class ClusterDirectory {
   const net::RedisUrl first_;
   AddressTranslation translation_;
   std::function<void(std::optional<NodeIndex>)> refresh_;
-  std::atomic<std::uint64_t> version_{0};
+  std::atomic<std::uint64_t> version_{0}, epoch_version_{0};
   std::atomic<std::size_t> nodes_{0};
   std::atomic<std::int64_t> moved_at_{0};  // 0: never
   std::array<std::atomic<redis::UpstreamAddress*>, kNodesMax> by_index_{};

@@ -21,6 +21,7 @@
 #include "apps/heatsink/process/service_manager.h"
 #include "apps/heatsink/process/watchdog.h"
 #include "apps/heatsink/proxy_flags.h"
+#include "apps/heatsink/slots_json.h"
 #include "apps/heatsink/stats_source.h"
 #include "apps/heatsink/take_over.h"
 #include "apps/heatsink/verbs.h"
@@ -80,6 +81,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
+  sources.slots = [&proxy] { return slots_json(proxy.report()); };
   sources.metrics = [&proxy, &live] { return admin::metrics_text(all_samples(proxy, live)); };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };

@@ -60,6 +60,12 @@ Answer get_health(const Sources& sources, const Question& /*asked*/) {
   return json_answer(sources.health());
 }
 
+Answer get_slots(const Sources& sources, const Question& /*asked*/) {
+  std::string json = sources.slots();
+  if (json.empty()) return {404, "there is no cluster behind this proxy\n"};
+  return json_answer(std::move(json));
+}
+
 unsigned status_of(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ? 404 : 503;
 }
@@ -147,6 +153,10 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   if (shared->health) {
     out.push_back({"/api/health", "what the checks of server and machine found, as JSON",
                    Pace::kSlow, page(get_health)});
+  }
+  if (shared->slots) {
+    out.push_back({"/api/slots", "the load of a cluster's nodes and slots with advice, as JSON",
+                   Pace::kSlow, page(get_slots)});
   }
   if (shared->statistic) {
     out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,

@@ -40,6 +40,9 @@ struct Sources {
   std::function<Status()> alive = nullptr;  // the same for /livez; must not wait
   // JSON: what the checks of server and machine found.
   std::function<std::string()> health = {};
+  // JSON: the load of the nodes and slots of a cluster, and whether moving slots would help. Empty
+  // text: there is no cluster.
+  std::function<std::string()> slots = {};
   // The configuration: what holds now, and a change of it. `who` asks, by address. The answers are
   // JSON; a refused order (`is_done` false) changed nothing, and its answer says why.
   struct ConfigAnswer {

@@ -103,6 +103,15 @@ TEST(AdminPages, FindingsAreShownIfThereAreChecks) {
   EXPECT_THAT(get("/", sources).body, HasSubstr("\n/api/health     what the checks"));
 }
 
+TEST(AdminPages, SlotsAreThoseOfACluster) {
+  EXPECT_EQ(get("/api/slots").status, 404u);
+  Sources sources = sample_sources();
+  sources.slots = [] { return std::string(); };
+  EXPECT_EQ(get("/api/slots", sources).body, "there is no cluster behind this proxy\n");
+  sources.slots = [] { return std::string("{}\n"); };
+  EXPECT_EQ(get("/api/slots", sources).body, "{}\n");
+}
+
 TEST(AdminPages, AKeyIsAskedForByItsBytes) {
   const Answer told = get("/api/key?name=a%00b%26c&db=3");
   EXPECT_EQ(told.status, 200u);

@@ -210,6 +210,26 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
 
 }  // namespace
 
+json::object slots_object(const SlotsReport& report) {
+  json::array nodes, slots;
+  nodes.reserve(report.nodes.size());
+  slots.reserve(report.slots.size());
+  for (const SlotsReport::Node& node : report.nodes)
+    nodes.push_back(json::object{
+        {"name", printable(node.name)}, {"slots", node.slots}, {"rate", number(node.load)}});
+  for (const SlotsReport::Slot& slot : report.slots) {
+    const bool has_key = !slot.key.empty();
+    slots.push_back(
+        json::object{{"slot", slot.slot},
+                     {"node", printable(report.nodes[slot.node].name)},
+                     {"rate", number(slot.load)},
+                     {"key", has_key ? json::value(printable(slot.key)) : nullptr},
+                     {"key_rate", has_key ? number(slot.key_load) : nullptr},
+                     {"tag", slot.tag.empty() ? nullptr : json::value(printable(slot.tag))}});
+  }
+  return json::object{{"nodes", std::move(nodes)}, {"slots", std::move(slots)}};
+}
+
 std::string headline(const Report& report) {
   if (report.hot_keys == 0 && report.write_hot_keys == 0)
     return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
@@ -233,6 +253,7 @@ json::object hotkeys_object(const Report& report, WallTime wall_at) {
   out["node"] = node_object(report);
   out["fleet"] = fleet_value(report.fleet);
   out["copies"] = copies_value(report.copies);
+  out["cluster_load"] = report.slots ? json::value(slots_object(*report.slots)) : nullptr;
   out["templates"] = templates_value(report.templates);
   out["keys"] = std::move(keys);
   return out;

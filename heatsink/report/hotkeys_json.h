@@ -17,5 +17,7 @@ std::string hotkeys_json(const Report& report, WallTime wall_at);
 // The most important fact in a sentence: "2 keys are hot; hot means ...".
 std::string headline(const Report& report);
 boost::json::object hotkeys_object(const Report& report, WallTime wall_at);
+// Its member `cluster_load`.
+boost::json::object slots_object(const SlotsReport& report);
 
 }  // namespace heatsink::report

@@ -206,12 +206,10 @@ class AtomicMoves(ClusterTest):
         masters = self.cluster.masters
         source, target = masters[0], masters[1]
         slots = self.cluster.slot("b"), self.cluster.slot("{b}x")
-        old = b"MIGRATESLOTS" not in b"".join(
-            e if isinstance(e, bytes) else e.encode() for e in source("CLUSTER", "HELP")
-        )
-        redis84 = b"MIGRATION" in b"".join(
-            e if isinstance(e, bytes) else e.encode() for e in source("CLUSTER", "HELP")
-        )
+        helped = source("CLUSTER", "HELP")
+        words = b"".join(e if isinstance(e, bytes) else e.encode() for e in helped)
+        old = b"MIGRATESLOTS" not in words
+        redis84 = b"MIGRATION" in words
         if old and not redis84:
             self.skipTest("this server cannot move a slot atomically")
         with load(self.proxy.port, ("b",)) as askers:

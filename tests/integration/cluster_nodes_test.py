@@ -107,6 +107,24 @@ class OneNode(ClusterTest):
         for node in self.cluster.masters:
             self.assertIn(b"master of 546", listed[b"127.0.0.1:%d" % node.port])
 
+    def test_load_of_the_nodes(self):
+        proxy = self.open()
+        client = self.keep(RawClient(proxy.port))
+        node = f"127.0.0.1:{self.cluster.owner('b').port}"
+
+        def slots():
+            for _ in range(2000):
+                client.ask("GET", "b")
+            return proxy.api("slots")
+
+        until(lambda: slots()["imbalance"] > 2.5, what="the load of one node")
+        seen = slots()
+        self.assertEqual(seen["busiest"], node)
+        self.assertEqual(seen["slots"][0]["slot"], 3300)
+        self.assertIn(f"slot 3300 is 100 % of the load of node {node}", seen["advice"][0]["text"])
+        self.assertEqual(len(seen["nodes"]), 3)
+        self.assertGreater(proxy.metric("heatsink_node_imbalance"), 2.5)
+
     def test_wait_counts_every_node(self):
         client = self.to_values()
         client.pipeline([("SET", key, 1) for key in "abc"])

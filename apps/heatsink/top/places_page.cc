@@ -197,6 +197,11 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
   const std::vector<NodeView>& nodes = view.nodes.empty() ? only : view.nodes;
   const NodeView all = sum_of(view);
   add_all(sheet, view, all);
+  for (const std::string& advice : view.slot_advice) sheet.add("slots", advice);
+  // Behind a proxy the nodes get only what copies do not answer.
+  const bool is_behind_proxy = view.sources.empty() && !view.nodes.empty();
+  double whole = is_behind_proxy ? 0 : all.requests_rate;
+  for (const NodeView& node : nodes) whole += is_behind_proxy ? known(node.requests_rate) : 0;
   sheet.skip();
   std::map<std::string, Sum> sums;
   for (const KeyView& key : view.keys) sums[view.nodes.empty() ? "" : key.node].add(key);
@@ -212,7 +217,7 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
     const Sum& sum = sums[view.nodes.empty() ? "" : node.upstream];
     table.add({{node.upstream, node.upstream_up ? kBold : kBad},
                {count_text(node.requests_rate), kBold},
-               {share_text(node.requests_rate, all.requests_rate), {}},
+               {share_text(node.requests_rate, whole), {}},
                {count_text(node.reads_rate), {}},
                {count_text(node.writes_rate), {}},
                {node.is_watched ? std::to_string(sum.keys) : "-", {}},

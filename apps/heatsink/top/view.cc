@@ -7,6 +7,7 @@
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "apps/heatsink/top/view_members.h"
@@ -221,19 +222,6 @@ SourceView read_source(Members members) {
   return source;
 }
 
-// A list that may be missing.
-template <typename T>
-void read_list(const json::object& document, std::string_view name, std::size_t items_max,
-               T (*read)(Members), std::vector<T>& out, std::optional<Error>& error) {
-  const json::value* list = document.if_contains(json::string_view(name.data(), name.size()));
-  if (list == nullptr || !list->is_array()) return;
-  for (const json::value& item : list->get_array()) {
-    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
-    if (error || out.size() == items_max) return;
-    out.push_back(read(Members(item.get_object(), error)));
-  }
-}
-
 CopiesView::Point read_point(Members members) {
   CopiesView::Point point;
   members.read("entries", point.entries);
@@ -357,6 +345,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
       copies != nullptr && copies->is_object())
     view.copies = read_copies(copies->get_object(), error);
   read_templates(members, view, error);
+  read_cluster_load(document->get_object(), view, error);
   read_sources(document->get_object(), view, error);
   if (error) return *error;
   return view;

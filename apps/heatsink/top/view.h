@@ -161,6 +161,7 @@ struct HotkeysView {
   std::optional<CopiesView> copies;          // of a proxy that chooses which keys get copies
   std::optional<TemplatesView> templates{};  // nothing: the source does not count them
   std::vector<SourceView> sources;           // the first one gave the rows; empty: a proxy did
+  std::vector<std::string> slot_advice{};    // of a proxy before a cluster: would moving slots help
   std::vector<std::string> cross_check;      // contradictions between several sources
 
   // The observation has only begun and has no data: rates and verdicts have no meaning yet.

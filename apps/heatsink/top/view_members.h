@@ -94,4 +94,25 @@ class Members {
   std::optional<Error>& error_;
 };
 
+// A list that may be missing.
+template <typename T>
+void read_list(const boost::json::object& document, std::string_view name, std::size_t items_max,
+               T (*read)(Members), std::vector<T>& out, std::optional<Error>& error) {
+  const boost::json::value* list =
+      document.if_contains(boost::json::string_view(name.data(), name.size()));
+  if (list == nullptr || !list->is_array()) return;
+  for (const boost::json::value& item : list->get_array()) {
+    if (!item.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
+    if (error || out.size() == items_max) return;
+    out.push_back(read(Members(item.get_object(), error)));
+  }
+}
+
+struct HotkeysView;
+
+// What a proxy sends to the nodes of a cluster (view_cluster.cc). Older proxies, and those of one
+// server, have nothing to read. REQUIRES the keys of `view`.
+void read_cluster_load(const boost::json::object& document, HotkeysView& view,
+                       std::optional<Error>& error);
+
 }  // namespace heatsink::app

@@ -121,6 +121,29 @@ constexpr std::string_view kCopies = R"(, "copies": {
            "fills_rate": 2, "invalidations_rate": 1, "saved_rate": 400, "server_cpu": 0.008,
            "bytes": 321}]})";
 
+TEST(TopView, ReadsTheLoadOfACluster) {
+  EXPECT_FALSE(parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": null)"))->cluster);
+  const auto view = parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {
+    "nodes": [{"name": "a:1", "slots": 8192, "rate": 900},
+              {"name": "b:2", "slots": 8192, "rate": 100}],
+    "slots": [{"slot": 3300, "node": "a:1", "rate": 800, "key": "b", "key_rate": 790,
+               "tag": null},
+              {"slot": 9000, "node": "c:3", "rate": 1, "key": null, "key_rate": null,
+               "tag": null}]})"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_TRUE(view->cluster);
+  ASSERT_EQ(view->nodes.size(), 2U);
+  EXPECT_EQ(view->nodes[0].upstream, "a:1");
+  EXPECT_EQ(view->nodes[0].requests_rate, 900);
+  ASSERT_EQ(view->slots.size(), 2U);
+  EXPECT_EQ(view->slots[0].rate, 800);
+  ASSERT_FALSE(view->slot_advice.empty());
+  EXPECT_NE(view->slot_advice[0].find("slot 3300 is 89 % of the load of node a:1"),
+            std::string::npos);
+  EXPECT_FALSE(
+      parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {"nodes": [3]})")).ok());
+}
+
 TEST(TopView, ReadsTheChoiceOfCopies) {
   EXPECT_FALSE(parse_hotkeys(answer())->copies);
   EXPECT_FALSE(parse_hotkeys(answer(std::string(kNode) + R"(, "copies": null)"))->copies);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what a proxy sends to the nodes of a cluster, and judges whether moving slots would help.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/heatsink/top/view.h"
+#include "apps/heatsink/top/view_members.h"
+#include "heatsink/advice/advice.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::app {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kNodesMax = 1024, kSlotsMax = 16384, kAdviceMax = 8;
+
+struct LoadedNode {
+  std::string name;
+  double rate = 0;
+};
+
+LoadedNode read_loaded_node(Members members) {
+  LoadedNode node;
+  members.read("name", node.name);
+  members.read("rate", node.rate);
+  return node;
+}
+
+struct LoadedSlot {
+  std::uint16_t slot = 0;
+  std::string node, key, tag;
+  double rate = 0, key_rate = 0;
+};
+
+LoadedSlot read_loaded_slot(Members members) {
+  LoadedSlot slot;
+  std::uint64_t number = 0;
+  members.read("slot", number);
+  slot.slot = static_cast<std::uint16_t>(number % resp::kSlots);
+  members.read("node", slot.node);
+  members.read("rate", slot.rate);
+  if (members.has("key")) members.read("key", slot.key);
+  if (members.has("key_rate")) members.read("key_rate", slot.key_rate);
+  if (members.has("tag")) members.read("tag", slot.tag);
+  return slot;
+}
+
+}  // namespace
+
+// What a proxy sends to the nodes of a cluster. Older proxies, and those of one server, lack it.
+void read_cluster_load(const json::object& document, HotkeysView& view,
+                       std::optional<Error>& error) {
+  Members members(document, error);
+  if (!members.has("cluster_load")) return;
+  const auto* object = members.find("cluster_load", "an object", json::kind::object);
+  if (object == nullptr) return;
+  view.cluster = true;
+  advice::ClusterLoad load;
+  std::map<std::string, std::size_t> places;
+  std::vector<LoadedNode> nodes;
+  std::vector<LoadedSlot> slots;
+  read_list(object->get_object(), "nodes", kNodesMax, read_loaded_node, nodes, error);
+  read_list(object->get_object(), "slots", kSlotsMax, read_loaded_slot, slots, error);
+  if (error) return;
+  for (const LoadedNode& node : nodes) {
+    NodeView& out = view.nodes.emplace_back();
+    out.upstream = node.name;
+    out.upstream_up = true;
+    out.requests_rate = node.rate;
+    out.reads_rate = out.writes_rate = kUnknown;
+    places[node.name] = load.nodes.size();
+    load.nodes.push_back({node.name, known(node.rate)});
+  }
+  std::map<std::uint16_t, std::string> owners;
+  for (LoadedSlot& slot : slots) {
+    view.slots.push_back({.slot = slot.slot, .node = slot.node, .rate = slot.rate});
+    owners[slot.slot] = slot.node;
+    const auto place = places.find(slot.node);
+    if (place == places.end()) continue;
+    load.slots.push_back({slot.slot, known(slot.rate), place->second, std::move(slot.key),
+                          known(slot.key_rate), std::move(slot.tag)});
+  }
+  for (KeyView& key : view.keys)
+    if (const auto owner = owners.find(resp::key_slot(key.raw_name));
+        owner != owners.end() && !key.name_truncated)
+      key.node = owner->second;
+  if (load.nodes.empty()) return;
+  for (const advice::SlotAdvice& each : advice::advise_slots(load))
+    if (view.slot_advice.size() < kAdviceMax) view.slot_advice.push_back(each.text);
+}
+
+}  // namespace heatsink::app

@@ -28,20 +28,23 @@ const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
 add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
 target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 
-# heatsink_test(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] SOURCES ... [LIBS ...]): one
-# GoogleTest program; main comes from gmock_main.
+# heatsink_test(NAME [THREADS] [STARTS_SERVERS] [SHARDS n] [STATISTICS PATTERN] SOURCES ... [LIBS
+# ...]): one GoogleTest program; main comes from gmock_main.
 #
 # THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
 # has nothing to find there. ctest starts a process for each case, so that it can name the case. A
 # process costs a sanitizer more than the case itself, so there the whole program is one test, or,
 # if it takes minutes, SHARDS of them that run at the same time.
 #
+# STARTS_SERVERS: its cases talk to real servers, so they count as process tests: one that fails on
+# a busy machine runs again, alone.
+#
 # STATISTICS: cases (patterns of --gtest_filter, with colons between) that play millions of inputs
 # to see how accurate something is. What they do to memory and threads, others do with thousands:
 # under a sanitizer they run in the long form only. There, a property is tried with fewer inputs,
 # too: of memory and undefined behaviour the fuzzers ask more.
 function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "THREADS" "SHARDS;STATISTICS" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS" "SHARDS;STATISTICS" "SOURCES;LIBS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
@@ -68,7 +71,11 @@ function(heatsink_test NAME)
       set_tests_properties(${NAME}.statistics PROPERTIES TIMEOUT 1800 LABELS "slow;long")
     endif()
   else()
-    gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    set(labels)
+    if(TEST_STARTS_SERVERS)
+      set(labels LABELS process)
+    endif()
+    gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 ${labels})
   endif()
 endfunction()
 

@@ -3,7 +3,6 @@
 // notifications, which each master sends for its own keys only.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +11,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "heatsink/proxy/requester.h"
@@ -31,7 +32,9 @@ struct ListenedName {
   enum class Kind : std::uint8_t { kShard, kChannel, kPattern };
   Kind kind = Kind::kShard;
   std::string name;
-  friend auto operator<=>(const ListenedName&, const ListenedName&) = default;
+  friend bool operator<(const ListenedName& a, const ListenedName& b) {
+    return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+  }
 };
 
 // One per client that needs it; one worker's thread. It wants names, and place() sees to it that

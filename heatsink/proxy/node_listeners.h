@@ -48,8 +48,12 @@ class NodeListeners {
    public:
     // A message in RESP3, whole. `wire` is valid during the call.
     virtual void heard(const resp::Value& message, std::string_view wire) = 0;
-    // A node has confirmed or refused something, or is lost: look at is_settled() and place().
+    // A node is connected, or has confirmed or refused something: look at is_settled(), and call
+    // place().
     virtual void listeners_changed() = 0;
+    // The same after a pause: a node is lost, or has no slot of a name. At once it would be so
+    // again.
+    virtual void listener_lost() = 0;
 
    protected:
     ~Owner() = default;
@@ -85,7 +89,7 @@ class NodeListeners {
 
   Places places(const topology::SlotMap& map) const;
   void refused(const ListenedName& name, std::string_view error);
-  void lost() { owner_.listeners_changed(); }
+  void lost() { owner_.listener_lost(); }
 
   Upstreams& upstreams_;
   topology::ClusterDirectory& cluster_;

@@ -333,6 +333,7 @@ class Session final : public ClientTransport::Listener,
   void heard(const resp::Value& message, std::string_view wire) override;
   void hand_on_heard();
   void listeners_changed() override;
+  void listener_lost() override;
   void look_later(Nanos pause);
   void look_at_listeners();
   void place_listeners();

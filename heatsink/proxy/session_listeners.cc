@@ -201,6 +201,10 @@ void Session::listeners_changed() {
   look_later(Nanos(0));
 }
 
+void Session::listener_lost() {
+  if (!closed_ && listeners_ != nullptr) look_later(kPlaceSoon);
+}
+
 void Session::look_later(Nanos pause) {
   if (!std::exchange(looks_later_, true))
     host_.call_later(*this, pause, &Session::look_at_listeners);

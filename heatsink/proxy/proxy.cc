@@ -25,8 +25,8 @@
 #include "heatsink/proxy/descriptors.h"
 #include "heatsink/proxy/listeners.h"
 #include "heatsink/proxy/proxy_metrics.h"
-#include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/reconfiguration.h"
+#include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 

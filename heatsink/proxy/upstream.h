@@ -115,7 +115,7 @@ class Upstream final : public net::FdHandler {
   void set_owner(Requester* owner) { owner_ = owner; }
   Requester* owner() const { return owner_; }
   bool is_private() const { return was_private_; }  // it had an owner when it was made
-  void pause(bool paused);  // stops reading: replies wait in the socket
+  void pause(bool paused);                          // stops reading: replies wait in the socket
   // Sends `request` once all earlier requests are answered. From then on every byte goes to the
   // owner.
   void relay_raw(std::string_view request);

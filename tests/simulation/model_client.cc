@@ -27,22 +27,25 @@ void ModelClient::take(std::string_view bytes) {
     if (status == resp::ParseStatus::kNeedMore) return;
     if (status != resp::ParseStatus::kRequest) return server.remove(*this);
     const std::size_t size = parser.size();
+    if (server.waits_for_pause(*this, parser.args())) return;
     if (!parser.args().empty()) server.execute(*this, parser.args());
     input.consume(size);
   }
 }
 
 void ModelClient::flush() {
-  while (!dead && !output.empty()) {
-    const net::IoResult wrote = stream.write(output.data(), output.size());
+  if (!server.is_held(*this)) free_bytes = output.size();
+  while (!dead && free_bytes > 0) {
+    const net::IoResult wrote = stream.write(output.data(), free_bytes);
     if (wrote.status == net::IoStatus::kClosed) return server.remove(*this);
     if (wrote.status == net::IoStatus::kAgain) break;
     output.consume(wrote.bytes);
+    free_bytes -= wrote.bytes;
   }
   if (dead) return;
   if (closes && output.empty()) return server.remove(*this);
   server.loop.change(stream.fd(),
-                     output.empty() ? net::Interest::kRead : net::Interest::kReadWrite);
+                     free_bytes == 0 ? net::Interest::kRead : net::Interest::kReadWrite);
 }
 
 ModelClient& ModelState::add(net::Stream stream) {
@@ -74,6 +77,7 @@ ModelClient* ModelState::client(std::uint64_t id) {
 void ModelState::on_change(std::uint32_t db, const std::string& key) {
   touch_watched(db, key);
   if (replicas > 0) replicate_key(db, key);
+  if (replicas > 0 && node != nullptr) unacknowledged[key] = sent_changes + 1;
   for (const std::uint64_t id : tracking.take(key)) {
     ModelClient* to = client(id);
     if (to == nullptr || !to->tracks) continue;

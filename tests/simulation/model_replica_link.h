@@ -26,6 +26,7 @@ class ModelServer::ReplicaLink final : public net::FdHandler {
  private:
   void connect();
   void lose();
+  void tell_applied();
 
   ModelState& server_;
   const net::ResolvedAddress primary_;
@@ -34,6 +35,7 @@ class ModelServer::ReplicaLink final : public net::FdHandler {
   bool asked_ = false;
   bool syncs_ = false;   // the primary has agreed
   bool loaded_ = false;  // and has sent all its keys
+  std::uint64_t told_ = UINT64_MAX;  // by REPLCONF ACK
   net::TimerId retry_ = 0;
 };
 

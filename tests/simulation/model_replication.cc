@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tests/simulation/model_node.h"
 #include "tests/simulation/model_replica_link.h"
 
 namespace heatsink::simulation {
@@ -12,7 +13,8 @@ namespace {
 
 constexpr Nanos kRetry = Millis(100);
 constexpr std::size_t kLinkReadBytes = 16 * 1024;
-constexpr std::string_view kSyncs = "+FULLRESYNC\r\n";
+constexpr std::string_view kSyncs = "+FULLRESYNC ";
+constexpr Nanos kAckTimeout = Millis(300);
 constexpr std::uint32_t kNoDb = UINT32_MAX;
 
 // What makes this key what it is now, for a replica in the same database.
@@ -40,10 +42,19 @@ void do_psync(const ModelCall& call) {
   if (std::exchange(call.client.is_replica, true)) return;
   ++call.server.replicas;
   call.client.output.append(kSyncs);
+  call.client.output.append(std::to_string(call.server.sent_changes) + "\r\n");
   call.server.append_all_keys(call.client.output);
 }
 
-constexpr std::array kReplicationCommands = {ModelCommand{"psync", do_psync}};
+// REPLCONF ACK batches; it has no reply.
+void do_replconf(const ModelCall& call) {
+  if (call.client.is_replica && call.args.size() == 3)
+    call.server.acknowledge(
+        static_cast<std::uint64_t>(resp::parse_decimal(call.args[2]).value_or(0)));
+}
+
+constexpr std::array kReplicationCommands = {ModelCommand{"psync", do_psync},
+                                             ModelCommand{"replconf", do_replconf}};
 
 }  // namespace
 
@@ -56,6 +67,7 @@ void ModelState::replicate(std::initializer_list<std::string_view> request) {
   resp::append_request(changes, request);
   ++changes_count;
   changes_db = kNoDb;  // it may be a SELECT
+  if (*request.begin() == "FLUSHALL") all_changed = sent_changes + 1;
 }
 
 void ModelState::replicate_key(std::uint32_t db, const std::string& key) {
@@ -80,6 +92,68 @@ void ModelState::send_to_replicas() {
   }
   changes.clear();
   changes_count = 0;
+  if (acknowledged == sent_changes) sent_at = loop.clock();
+  ++sent_changes;
+}
+
+// ---- replies that wait for a replica
+
+void ModelState::hold_reply(ModelClient& client, const ModelCommand* command, ModelArgs args) {
+  if (client.from_primary || client.is_replica || !client.stream) return;
+  if (acknowledged == sent_changes && changes_count == 0) return;
+  const bool changes_keys = is_write(*command) || command->name == "exec" ||
+                            command->name == "eval" || command->name == "migrate";
+  std::uint64_t needed = changes_count > 0 ? sent_changes + 1 : 0;
+  if (changes_keys && !unacknowledged.empty()) needed = std::max(needed, sent_changes);
+  std::vector<resp::KeyRef> found;
+  if (!changes_keys) resp::find_keys(*command->facts, args, found);
+  if (!found.empty() && all_changed > acknowledged) needed = std::max(needed, all_changed);
+  for (const resp::KeyRef& key : found) {
+    const auto changed = unacknowledged.find(args[key.arg]);
+    if (changed != unacknowledged.end()) needed = std::max(needed, changed->second);
+  }
+  if (needed > acknowledged) client.waits_for = std::max(client.waits_for, needed);
+}
+
+void ModelState::acknowledge(std::uint64_t batches) {
+  if (batches <= acknowledged) return;
+  acknowledged = std::min(batches, sent_changes);
+  sent_at = loop.clock();
+  std::erase_if(unacknowledged, [this](const auto& each) { return each.second <= acknowledged; });
+  for (auto& [id, each] : clients)
+    if (each->waits_for > 0 && !is_held(*each) && each->stream) each->flush();
+}
+
+void ModelState::drop_held() {
+  for (auto& [id, each] : clients)
+    if (is_held(*each) && each->stream) remove(*each);
+  for (auto& [id, each] : clients)
+    if (each->is_replica) remove(*each);
+  unacknowledged.clear();
+  acknowledged = sent_changes;
+}
+
+void ModelState::drop_late_replicas(TimePoint now) {
+  if (replicas == 0 || acknowledged == sent_changes || now - sent_at < kAckTimeout) return;
+  for (auto& [id, each] : clients)
+    if (each->is_replica) remove(*each);
+}
+
+// CLIENT PAUSE WRITE: the command stays unread.
+bool ModelState::waits_for_pause(const ModelClient& client, ModelArgs args) const {
+  if (node == nullptr || client.from_primary || args.empty() || !node->pauses_writes()) return false;
+  const ModelCommand* command = find(args);
+  if (command == nullptr) return false;
+  return is_write(*command) || command->name == "exec" || command->name == "eval" ||
+         command->name == "migrate";
+}
+
+void ModelState::resume_clients() {
+  for (auto& [id, each] : clients) {
+    if (each->dead || !each->stream) continue;
+    each->take({});
+    if (!each->dead) each->flush();
+  }
 }
 
 void ModelState::append_all_keys(ByteBuffer& out) const {
@@ -114,6 +188,7 @@ void ModelServer::ReplicaLink::connect() {
   stream_ = std::move(stream).value();
   client_ = &server_.add(net::Stream());
   client_->from_primary = true;
+  told_ = UINT64_MAX;
 }
 
 void ModelServer::ReplicaLink::lose() {
@@ -144,9 +219,13 @@ void ModelServer::ReplicaLink::on_readable() {
   std::string_view came(bytes.data(), got.bytes);
   if (!syncs_) {
     client_->input.append(came);
-    if (client_->input.size() < kSyncs.size()) return;
+    const std::size_t end = client_->input.view().find("\r\n");
+    if (end == std::string_view::npos) return;
     if (!client_->input.view().starts_with(kSyncs)) return lose();
-    client_->input.consume(kSyncs.size());
+    const std::string_view batches = client_->input.view().substr(kSyncs.size(), end - kSyncs.size());
+    // What comes first counts as one more.
+    client_->batches = static_cast<std::uint64_t>(resp::parse_decimal(batches).value_or(0)) - 1;
+    client_->input.consume(end + 2);
     syncs_ = true;
     came = {};
   }
@@ -154,6 +233,16 @@ void ModelServer::ReplicaLink::on_readable() {
   client_->take(came);
   if (client_->dead) return lose();
   loaded_ |= server_.commands > before && !client_->in_multi;
+  if (loaded_) tell_applied();
+}
+
+void ModelServer::ReplicaLink::tell_applied() {
+  if (server_.node == nullptr) return;
+  server_.node->replica_has(client_->batches);
+  if (std::exchange(told_, client_->batches) == client_->batches) return;
+  ByteBuffer request;
+  resp::append_request(request, {"REPLCONF", "ACK", std::to_string(client_->batches)});
+  static_cast<void>(stream_.write(request.data(), request.size()));
 }
 
 }  // namespace heatsink::simulation

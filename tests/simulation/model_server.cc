@@ -6,6 +6,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "tests/simulation/model_node.h"
 #include "tests/simulation/model_replica_link.h"
 #include "tests/simulation/model_state.h"
 
@@ -38,7 +39,13 @@ const ModelTable& model_table() {
 }
 
 bool is_model_container(std::string_view name) {
-  return name == "client" || name == "acl" || name == "command" || name == "cluster";
+  return name == "client" || name == "acl" || name == "command" || name == "cluster" ||
+         name == "config";
+}
+
+bool is_redirect(std::string_view error) {
+  return error.starts_with("MOVED") || error.starts_with("ASK") || error.starts_with("TRYAGAIN") ||
+         error.starts_with("CLUSTERDOWN") || error.starts_with("CROSSSLOT");
 }
 
 // As Redis cuts it: names of 128 bytes, arguments of 128 together.
@@ -96,9 +103,12 @@ std::string ModelState::refusal(const ModelClient& client, const ModelCommand* c
   const std::int32_t arity = command->facts->arity;
   if (arity >= 0 ? count != arity : count < -arity)
     return "ERR wrong number of arguments for '" + std::string(command->name) + "' command";
+  if (std::string why = refused_by_cluster(client, *command, args); !why.empty()) return why;
   if (is_replica && !client.from_primary && is_write(*command))
     return "READONLY You can't write against a read only replica.";
-  if (std::string why = refused_by_cluster(*command, args); !why.empty()) return why;
+  if (node != nullptr && !client.from_primary && is_write(*command)) {
+    if (std::string why = node->refuses_write(); !why.empty()) return why;
+  }
   const bool nested = client.in_multi && (command->name == "multi" || command->name == "watch");
   if (!nested || !flavor.nested_multi_spoils) return "";
   if (!flavor.nested_multi_names_command) return "ERR Command not allowed inside a transaction";
@@ -118,7 +128,11 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
   const std::string_view name = command == nullptr ? "" : command->name;
   const bool at_once = name == "multi" || name == "exec" || name == "discard" || name == "watch" ||
                        name == "reset" || name == "quit";
-  if (!wrong.empty() && name == "exec") {
+  if (node != nullptr && !is_held(client)) client.free_bytes = client.output.size();
+  if (!wrong.empty() && name == "exec" && is_redirect(wrong)) {
+    model_discard(client);
+    resp::append_error(out, wrong);
+  } else if (!wrong.empty() && name == "exec") {
     model_discard(client);
     resp::append_error(out, "EXECABORT Transaction discarded because of: " + wrong.substr(4));
   } else if (!wrong.empty()) {
@@ -132,6 +146,8 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
     call({*this, client, args, out}, *command, args);
   }
   if (!client.in_multi && !name.starts_with("client|")) client.caching_given = false;
+  if (!client.in_multi && name != "asking") client.asking = false;
+  if (node != nullptr && wrong.empty()) hold_reply(client, command, args);
   tell_own_changes(client);
   executing = nullptr;
   send_to_replicas();
@@ -140,6 +156,7 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
 void ModelState::call(const ModelCall& call, const ModelCommand& command, ModelArgs caller) {
   command.run(call);
   const ModelClient& client = call.client;
+  if (node != nullptr && command.facts->has(resp::kReadonly)) node->note_reads(client, command, call.args);
   if (!client.tracks || !command.facts->has(resp::kReadonly)) return;
   if ((client.opt_in && !client.caching_given) || (client.opt_out && client.caching_given)) return;
   std::vector<resp::KeyRef> found;
@@ -153,7 +170,10 @@ void ModelState::call(const ModelCall& call, const ModelCommand& command, ModelA
 ModelServer::ModelServer(net::EventLoop& loop, Databases databases, const ModelFlavor& flavor)
     : loop_(loop), state_(std::make_unique<ModelState>(loop, std::move(databases), flavor)) {}
 
+ModelState::~ModelState() = default;
+
 ModelServer::~ModelServer() {
+  state_->node.reset();
   link_.reset();
   for (auto& [id, client] : state_->clients) {
     if (!client->dead && client->stream) loop_.remove(client->stream.fd());
@@ -206,6 +226,23 @@ const ModelServer::Databases& ModelServer::data() const { return state_->keys.da
 void ModelServer::set_cluster(Cluster cluster, std::uint16_t port) {
   state_->cluster = cluster;
   state_->cluster_port = port;
+}
+
+ModelNode& ModelServer::join(ModelBus& bus, Node& process, std::uint16_t port,
+                             const ModelNodeOptions& options, ModelView view, bool is_restart) {
+  state_->cluster = Cluster::kOwner;
+  state_->cluster_port = port;
+  state_->node = std::make_unique<ModelNode>(*this, *state_, bus, process, port, options,
+                                             std::move(view), is_restart);
+  return *state_->node;
+}
+
+std::string ModelServer::ask(const std::vector<std::string_view>& request) {
+  ModelClient& client = state_->add(net::Stream());
+  state_->execute(client, request);
+  std::string reply(client.output.view());
+  state_->remove(client);
+  return reply;
 }
 
 void ModelServer::flush_another_database() { state_->tell_flush(true); }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "heatsink/net/net.h"
 #include "tests/simulation/model_flavor.h"
@@ -15,7 +17,12 @@
 
 namespace heatsink::simulation {
 
+class ModelBus;
+class ModelNode;
+class Node;
+struct ModelNodeOptions;
 struct ModelState;
+struct ModelView;
 
 // Belongs to its loop's thread. Its replies and pushes are the real server's bytes:
 // model_differential_test compares both. As there, one command runs at a time; a key past its TTL
@@ -30,7 +37,7 @@ struct ModelState;
 // * No passwords; the user "default" may do everything. No SUBSCRIBE, no blocking commands.
 // * INFO, CLIENT LIST and COMMAND tell what heatsink reads of them.
 // * LCS has no IDX.
-// * A node of a cluster has all slots or none, and CLUSTER knows NODES, INFO and SLOTS only.
+// * As a node of a cluster it has all slots or none (set_cluster), or it is one of several (join).
 // * Replicas take a copy of all keys each time they connect; the order of effects is the primary's.
 class ModelServer {
  public:
@@ -53,6 +60,11 @@ class ModelServer {
   // As a node of a cluster.
   using Cluster = ModelCluster;
   void set_cluster(Cluster cluster, std::uint16_t port = 6379);
+  // A node of a model cluster from now on. `bus` and `process` outlive the server.
+  ModelNode& join(ModelBus& bus, Node& process, std::uint16_t port, const ModelNodeOptions& options,
+                  ModelView view, bool is_restart);
+  // The reply of an administrator's client, which has no connection.
+  std::string ask(const std::vector<std::string_view>& request);
 
   // Faults.
   void expire_some(std::size_t most);     // as the server's cycle does

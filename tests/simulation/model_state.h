@@ -23,6 +23,7 @@
 
 namespace heatsink::simulation {
 
+class ModelNode;
 struct ModelState;
 using ModelArgs = std::span<const std::string_view>;
 
@@ -68,6 +69,13 @@ struct ModelClient final : net::FdHandler {
   // Replication
   bool from_primary = false;  // on a replica
   bool is_replica = false;    // on a primary
+  std::uint64_t batches = 0;  // of changes that it has executed, or that it is known to have
+  // Of a cluster.
+  bool asking = false;    // ASKING, for the next command
+  bool readonly = false;  // READONLY
+  // Output behind these bytes waits until the replica has `waits_for` batches of changes.
+  std::size_t free_bytes = 0;
+  std::uint64_t waits_for = 0;
 };
 
 struct ModelCall {
@@ -107,6 +115,7 @@ std::span<const ModelCommand> model_replication_commands();
 struct ModelState final : ModelKeys::Listener {
   ModelState(net::EventLoop& its_loop, ModelDatabases databases, const ModelFlavor& its_flavor)
       : loop(its_loop), flavor(its_flavor), keys(std::move(databases), *this) {}
+  ~ModelState() override;
 
   // A request, as it came.
   void execute(ModelClient& client, ModelArgs args);
@@ -117,7 +126,8 @@ struct ModelState final : ModelKeys::Listener {
   std::string refusal(const ModelClient& client, const ModelCommand* command, ModelArgs args) const;
   static bool is_write(const ModelCommand& command);
   // "" if its keys are this node's to serve.
-  std::string refused_by_cluster(const ModelCommand& command, ModelArgs args) const;
+  std::string refused_by_cluster(const ModelClient& client, const ModelCommand& command,
+                                 ModelArgs args) const;
 
   void on_change(std::uint32_t db, const std::string& key) override;
   void touch_watched(std::uint32_t db, const std::string& key);
@@ -137,6 +147,14 @@ struct ModelState final : ModelKeys::Listener {
   void replicate_key(std::uint32_t db, const std::string& key);
   void send_to_replicas();
   void append_all_keys(ByteBuffer& out) const;
+  // Of a node of a cluster, which keeps replies back until its replica has what they tell.
+  void hold_reply(ModelClient& client, const ModelCommand* command, ModelArgs args);
+  bool is_held(const ModelClient& client) const { return client.waits_for > acknowledged; }
+  void acknowledge(std::uint64_t batches);
+  void drop_held();
+  void drop_late_replicas(TimePoint now);
+  bool waits_for_pause(const ModelClient& client, ModelArgs args) const;
+  void resume_clients();
 
   TimePoint wall_now() const { return wall == nullptr ? loop.clock() : wall->at(loop.clock()); }
 
@@ -152,6 +170,12 @@ struct ModelState final : ModelKeys::Listener {
   std::vector<std::optional<std::string>> own_changes;  // none: all
   std::size_t replicas = 0;
   bool is_replica = false;
+  // Batches of changes: sent to replicas, applied by one, known to be applied by this one's.
+  std::uint64_t sent_changes = 0, applied_changes = 0, acknowledged = 0;
+  std::map<std::string, std::uint64_t, std::less<>> unacknowledged;  // the last batch of each key
+  std::uint64_t all_changed = 0;                                     // the batch of a FLUSHALL
+  TimePoint sent_at{};  // of the first batch that is not acknowledged
+  std::unique_ptr<ModelNode> node;  // of a model cluster; null: of none
   ModelCluster cluster = ModelCluster::kNone;
   // The nodes of the cluster: the first has all slots at the beginning.
   static constexpr std::uint16_t kFirstPort = 6379, kOtherPort = 6378;

@@ -42,6 +42,7 @@ void do_exec(const ModelCall& call) {
   model_discard(client);
   if (spoilt) return call.error("EXECABORT Transaction discarded because of previous errors.");
   if (changed) return call.out.append(client.resp3 ? "_\r\n" : "*-1\r\n");
+  ++client.batches;
   resp::append_array_header(call.out, static_cast<std::int64_t>(queue.size()));
   for (const auto& words : queue) {
     const std::vector<std::string_view> args(words.begin(), words.end());

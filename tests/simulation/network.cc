@@ -288,29 +288,50 @@ Result<net::Stream> Network::connect(const net::ResolvedAddress& address, Node& 
   const std::shared_ptr<Socket> ours = make_socket(from);
   net::Stream stream(std::make_unique<SimulatedChannel>(*this, ours), ours->fd);
   scheduler_.call_after(latency(), [this, port, weak = std::weak_ptr<Socket>(ours)] {
-    const std::shared_ptr<Socket> client = weak.lock();
-    if (!client || client->closed) return;
-    const auto found = listeners_.find(port);
-    if (found == listeners_.end()) {
-      client->refused = true;
-      return changed(*client);
-    }
-    Listener& listener = found->second[scheduler_.below(found->second.size())];
-    const std::shared_ptr<Socket> server = make_socket(*listener.node);
-    server->connected = client->connected = true;
-    server->peer = client;
-    client->peer = server;
-    server->peer_name = client->node->name();
-    client->peer_name = server->node->name();
-    auto accepted = std::make_shared<net::Stream>(std::make_unique<SimulatedChannel>(*this, server),
-                                                  server->fd);
-    listener.node->post([accept = listener.accept, open = listener.open, accepted,
-                         peer = "127.0.0.1:" + std::to_string(client->fd % 60'000)] {
-      if (*open) accept(std::move(*accepted), peer);
-    });
-    changed(*client);
+    reach(port, weak);
   });
   return stream;
+}
+
+void Network::reach(std::uint16_t port, const std::weak_ptr<Socket>& from) {
+  const std::shared_ptr<Socket> client = from.lock();
+  if (!client || client->closed) return;
+  const auto found = listeners_.find(port);
+  if (found == listeners_.end()) {
+    client->refused = true;
+    return changed(*client);
+  }
+  Listener& listener = found->second[scheduler_.below(found->second.size())];
+  if (are_apart(client->node->name(), listener.node->name())) {
+    held_up_.emplace_back([this, port, from] { reach(port, from); });
+    return;
+  }
+  const std::shared_ptr<Socket> server = make_socket(*listener.node);
+  server->connected = client->connected = true;
+  server->peer = client;
+  client->peer = server;
+  server->peer_name = client->node->name();
+  client->peer_name = server->node->name();
+  auto accepted =
+      std::make_shared<net::Stream>(std::make_unique<SimulatedChannel>(*this, server), server->fd);
+  listener.node->post([accept = listener.accept, open = listener.open, accepted,
+                       peer = "127.0.0.1:" + std::to_string(client->fd % 60'000)] {
+    if (*open) accept(std::move(*accepted), peer);
+  });
+  changed(*client);
+}
+
+void Network::separate(Apart apart) {
+  apart_ = std::move(apart);
+  for (const auto& news : std::exchange(held_up_, {})) news();
+}
+
+// Calls `news` when what `from` has sent can reach the node of `to`.
+void Network::pass(const std::string& from, const std::weak_ptr<Socket>& to,
+                   std::function<void()> news) {
+  const std::shared_ptr<Socket> socket = to.lock();
+  if (!socket || socket->closed || !are_apart(from, socket->node->name())) return news();
+  held_up_.emplace_back([this, from, to, news = std::move(news)] { pass(from, to, news); });
 }
 
 TimePoint Network::arrival(Socket& from, Nanos pause) {
@@ -334,10 +355,13 @@ void Network::send(Socket& from, const std::string& bytes) {
 
 void Network::send_piece(Socket& from, std::string bytes, Nanos pause) {
   scheduler_.call_at(arrival(from, pause),
-                     [this, to = from.peer, back = from.weak_from_this(), part = std::move(bytes)] {
-                       const std::shared_ptr<Socket> socket = to.lock();
-                       if (!socket || socket->closed) return arrive(to, back, part);
-                       socket->node->hear([this, to, back, part] { arrive(to, back, part); });
+                     [this, to = from.peer, back = from.weak_from_this(), name = from.node->name(),
+                      part = std::move(bytes)] {
+                       pass(name, to, [this, to, back, part] {
+                         const std::shared_ptr<Socket> socket = to.lock();
+                         if (!socket || socket->closed) return arrive(to, back, part);
+                         socket->node->hear([this, to, back, part] { arrive(to, back, part); });
+                       });
                      });
 }
 
@@ -362,12 +386,15 @@ void Network::arrive(const std::weak_ptr<Socket>& to, const std::weak_ptr<Socket
 void Network::end(Socket& from, bool reset) {
   sockets_.erase(from.fd);
   scheduler_.call_at(arrival(from, Nanos(0)),
-                     [to = from.peer, reset, keep = from.weak_from_this().lock()] {
-                       const std::shared_ptr<Socket> socket = to.lock();
-                       if (!socket || socket->closed) return;
-                       socket->node->hear([socket, reset] {
-                         (reset ? socket->reset : socket->peer_ended) = true;
-                         changed(*socket);
+                     [this, to = from.peer, reset, name = from.node->name(),
+                      keep = from.weak_from_this().lock()] {
+                       pass(name, to, [to, reset, keep] {
+                         const std::shared_ptr<Socket> socket = to.lock();
+                         if (!socket || socket->closed) return;
+                         socket->node->hear([socket, reset] {
+                           (reset ? socket->reset : socket->peer_ended) = true;
+                           changed(*socket);
+                         });
                        });
                      });
 }

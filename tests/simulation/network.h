@@ -81,6 +81,7 @@ class Node {
   // As SIGSTOP does: the network goes on, the loop does not.
   void stop_for(Nanos time);
   bool is_stopped() const;
+  TimePoint stopped_until() const { return stopped_until_; }
   // Before this part of its turns the thread loses the processor, for `most` at most.
   void sleep_sometimes(double part, Nanos most);
 
@@ -143,6 +144,13 @@ class Network {
   // Breaks connections that are `chosen` (all by default): both ends hear of it, at their times.
   // What is under way there is lost.
   void cut(const std::function<bool(const Socket&)>& chosen = nullptr);
+  // From now on nothing passes between two nodes that are apart, by their names. What they send
+  // waits until they are together again, as TCP repeats it. Null: all reach each other.
+  using Apart = std::function<bool(const std::string& one, const std::string& other)>;
+  void separate(Apart apart);
+  bool are_apart(const std::string& one, const std::string& other) const {
+    return apart_ && apart_(one, other);
+  }
   // The node at the other end, if all that it has sent there has been read; else null.
   Node* quiet_peer(int fd);
 
@@ -156,6 +164,8 @@ class Network {
   };
 
   Result<net::Stream> connect(const net::ResolvedAddress& address, Node& from);
+  void reach(std::uint16_t port, const std::weak_ptr<Socket>& from);
+  void pass(const std::string& from, const std::weak_ptr<Socket>& to, std::function<void()> news);
   std::shared_ptr<Socket> make_socket(Node& node);
   void send(Socket& from, const std::string& bytes);
   void send_piece(Socket& from, std::string bytes, Nanos pause);
@@ -170,6 +180,8 @@ class Network {
   std::map<std::uint16_t, std::vector<Listener>> listeners_;
   std::map<int, std::weak_ptr<Socket>> sockets_;  // by number
   int last_fd_ = 0;
+  Apart apart_;
+  std::vector<std::function<void()>> held_up_;  // between nodes that are apart, in order
 };
 
 // One end of a connection.

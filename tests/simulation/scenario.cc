@@ -88,7 +88,9 @@ WorldOptions world_options(const Scenario& scenario, std::uint64_t seed) {
   options.proxies = scenario.proxies;
   options.proxy = options_of(scenario);
   options.conditions = scenario.conditions;
+  options.plain_proxies = scenario.plain_proxies;
   options.servers = scenario.servers;
+  options.cluster = scenario.cluster;
   options.faults = scenario.faults;
   options.library = scenario.library;
   options.network = scenario.network;

@@ -17,10 +17,12 @@ struct Scenario {
   std::string name;
   std::vector<std::string> sessions;  // LoadSpec as text
   std::size_t proxies = 1;
+  std::size_t plain_proxies = 0;
   Nanos bound{};  // 0: all writers go through the one proxy
   consistency::Level level = consistency::Level::kKey;
   Conditions conditions{};
   ServerOptions servers{};
+  SimulatedClusterOptions cluster{};
   Faults faults{};
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
   LibraryOptions library{};
@@ -52,5 +54,7 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time);
 // Those with processes that use the library, and those about servers and their clocks.
 std::vector<Scenario> library_scenarios();
 std::vector<Scenario> server_scenarios();
+// Those of a cluster.
+std::vector<Scenario> cluster_scenarios();
 
 }  // namespace heatsink::simulation

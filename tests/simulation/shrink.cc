@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array<FaultKind, 27> kKinds = {
+constexpr std::array<FaultKind, 35> kKinds = {
     {{"stop the server", &Faults::stop_server},
      {"stop a thread", &Faults::stop_loop},
      {"stop a keeper", &Faults::stop_keeper},
@@ -34,6 +34,14 @@ constexpr std::array<FaultKind, 27> kKinds = {
      {"suspend the server", &Faults::suspend_server},
      {"put the server's clock", &Faults::jump_clock},
      {"put the clients' clock", &Faults::jump_client_clock},
+     {"move a slot", &Faults::move_slot},
+     {"steal a slot", &Faults::steal_slot},
+     {"move a slot atomically", &Faults::move_atomically},
+     {"fail over by hand", &Faults::fail_over_by_hand},
+     {"kill a node", &Faults::kill_node},
+     {"stop a master", &Faults::stop_master},
+     {"separate nodes", &Faults::separate},
+     {"stop a node shortly", &Faults::stop_node_shortly},
      {"stop a thread of the library", &Faults::stop_thread},
      {"stop a link", &Faults::stop_link},
      {"stop the library", &Faults::stop_library},

@@ -25,6 +25,8 @@ std::uint16_t port_of_proxy(std::size_t number) {
   return static_cast<std::uint16_t>(Servers::kPort + 1 + number);
 }
 
+std::string proxy_name(std::uint16_t port) { return "proxy " + std::to_string(port); }
+
 }  // namespace
 
 struct World::ProxyProcess {
@@ -34,11 +36,11 @@ struct World::ProxyProcess {
       : network(its_network),
         number(its_number),
         port(its_port),
-        name("proxy " + std::to_string(its_port)),
-        shared(options, net::parse_redis_url(options.upstream).value(), seed),
+        name(proxy_name(its_port)),
+        shared(options, net::parse_upstream_url(options.upstream).value(), seed),
         keeper_node(network, name),
         keeper(shared, keeper_node.poller()) {
-    shared.upstream_address.set_addresses({address_of(Servers::kPort)});
+    shared.upstream_address.set_addresses({address_of(shared.upstream.address.port)});
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);
     keeper_node.sleep_sometimes(conditions.sleeps, conditions.sleep_max);
@@ -110,9 +112,16 @@ World::World(WorldOptions options)
       network_(scheduler_, options_.network) {
   recorder_.prefix = options_.key_prefix;
   network_.options().window_bytes = options_.conditions.window_bytes;
-  servers_ = std::make_unique<Servers>(network_, recorder_, options_.servers);
-  for (std::size_t i = 0; i <= options_.proxies; ++i)
-    addresses_.push_back(address_of(i > 0 ? port_of_proxy(i - 1) : servers_->port_past_proxies()));
+  if (options_.cluster.masters > 0) {
+    cluster_ = std::make_unique<SimulatedCluster>(network_, recorder_, server_clock_,
+                                                  options_.cluster);
+  } else {
+    servers_ = std::make_unique<Servers>(network_, recorder_, options_.servers);
+  }
+  addresses_.push_back(
+      address_of(servers_ ? servers_->port_past_proxies() : SimulatedCluster::kFirstPort));
+  for (std::size_t i = 0; i < options_.proxies; ++i)
+    addresses_.push_back(address_of(port_of_proxy(i)));
   proxies_.resize(options_.proxies);
   for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
   libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
@@ -158,12 +167,28 @@ World::World(WorldOptions options)
   schedule_fault(faults.suspend_server, &World::suspend_server);
   schedule_fault(faults.jump_clock, &World::jump_clock);
   schedule_fault(faults.jump_client_clock, &World::jump_client_clock);
+  schedule_fault(faults.move_slot, &World::move_slot);
+  schedule_fault(faults.steal_slot, &World::steal_slot);
+  schedule_fault(faults.move_atomically, &World::move_atomically);
+  schedule_fault(faults.fail_over_by_hand, &World::fail_over_by_hand);
+  schedule_fault(faults.kill_node, &World::kill_node);
+  schedule_fault(faults.stop_master, &World::stop_master);
+  schedule_fault(faults.separate, &World::separate);
+  schedule_fault(faults.stop_node_shortly, &World::stop_node_shortly);
 }
 
 void World::start_proxy(std::size_t which) {
   proxies_[which] =
-      std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which), options_.proxy,
-                                     options_.conditions, scheduler_.random());
+      std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which),
+                                     options_of_proxy(which), options_.conditions,
+                                     scheduler_.random());
+}
+
+policy::ProxyOptions World::options_of_proxy(std::size_t which) const {
+  policy::ProxyOptions options = options_.proxy;
+  if (cluster_) options.upstream = cluster_->url();
+  if (which >= options_.proxies - options_.plain_proxies) options.cache_enabled = false;
+  return options;
 }
 
 World::~World() {
@@ -306,7 +331,15 @@ void World::reconfigure() {
   proxy::reconfigure(proxy->keeper, workers, next, [proxy] { proxy->is_changing = false; });
 }
 
+void World::separate() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < options_.proxies - options_.plain_proxies; ++i)
+    names.push_back(proxy_name(port_of_proxy(i)));
+  cluster_->separate(stop_time(), names);
+}
+
 consistency::History World::history() const {
+  if (cluster_) return cluster_->told_apart();
   consistency::History told = servers_->told_apart();
   if (!servers_->clock().has_always_told_time() || !client_clock_.has_always_told_time())
     note_lives(told, servers_->clock(), client_clock_, options_.proxy.expire_after_write);

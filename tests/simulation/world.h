@@ -14,6 +14,7 @@
 #include "tests/simulation/network.h"
 #include "tests/simulation/scheduler.h"
 #include "tests/simulation/servers.h"
+#include "tests/simulation/simulated_cluster.h"
 #include "tests/simulation/wall_clock.h"
 
 namespace heatsink::simulation {
@@ -46,6 +47,15 @@ struct Faults {
   double suspend_server = 0;
   double jump_clock = 0;         // the server's
   double jump_client_clock = 0;  // the clients', who name moments by it
+  // Of a cluster (SimulatedCluster); cut_trackers and forget are of one node.
+  double move_slot = 0;
+  double steal_slot = 0;
+  double move_atomically = 0;
+  double fail_over_by_hand = 0;
+  double kill_node = 0;
+  double stop_master = 0;
+  double separate = 0;
+  double stop_node_shortly = 0;
   // Of processes that use the library.
   double stop_thread = 0;      // any one
   double stop_link = 0;        // the one that talks to the server
@@ -72,6 +82,7 @@ struct Conditions {
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::size_t proxies = 1;
+  std::size_t plain_proxies = 0;  // so many of them, the last ones, have no copies
   std::size_t workers = 2;
   std::vector<consistency::LoadSpec> sessions;  // `via`: 0 the server, then proxies, libraries
   LibraryOptions library;
@@ -80,6 +91,7 @@ struct WorldOptions {
   NetworkOptions network;
   Conditions conditions;
   ServerOptions servers;
+  SimulatedClusterOptions cluster;  // in the place of the server
   Faults faults;
 };
 
@@ -96,7 +108,8 @@ class World {
   // What was recorded, as it is to be judged.
   consistency::History history() const;
   Scheduler& scheduler() { return scheduler_; }
-  Servers& servers() { return *servers_; }
+  Servers& servers() { return *servers_; }            // REQUIRES that there is no cluster
+  SimulatedCluster& cluster() { return *cluster_; }  // REQUIRES that there is one
   std::uint64_t hits() const;  // reads that were answered from copies
   std::uint64_t events() const { return scheduler_.events_ran(); }
 
@@ -116,8 +129,16 @@ class World {
     if (servers_->is_up()) servers_->restart(stop_time());
   }
   void cut();
-  void cut_trackers() { servers_->cut_trackers(); }
-  void forget() { servers_->forget(); }
+  void cut_trackers() { cluster_ ? cluster_->cut_trackers() : servers_->cut_trackers(); }
+  void forget() { cluster_ ? cluster_->forget() : servers_->forget(); }
+  void move_slot() { cluster_->move_slot(); }
+  void steal_slot() { cluster_->steal_slot(); }
+  void move_atomically() { cluster_->move_atomically(); }
+  void fail_over_by_hand() { cluster_->fail_over(); }
+  void kill_node() { cluster_->kill(stop_time()); }
+  void stop_master() { cluster_->stop(stop_time()); }
+  void stop_node_shortly() { cluster_->stop_shortly(); }
+  void separate();
   void stop_thread() { libraries_->stop_one(stop_time()); }
   void stop_link() { libraries_->stop_link(stop_time()); }
   void stop_library() { libraries_->stop_all(stop_time()); }
@@ -142,6 +163,7 @@ class World {
   Nanos jump_time();
   Nanos random_time(Nanos least, Nanos most);
   void start_proxy(std::size_t which);
+  policy::ProxyOptions options_of_proxy(std::size_t which) const;
   ProxyProcess* any_proxy();  // null: it is down at the moment
 
   const WorldOptions options_;
@@ -151,7 +173,9 @@ class World {
   consistency::Recorder recorder_;
   WallClock client_clock_;                       // of all clients
   std::vector<net::ResolvedAddress> addresses_;  // of the server, then of the proxies
-  std::unique_ptr<Servers> servers_;
+  WallClock server_clock_;                        // of a cluster's nodes
+  std::unique_ptr<Servers> servers_;            // or:
+  std::unique_ptr<SimulatedCluster> cluster_;
   std::vector<std::unique_ptr<ProxyProcess>> proxies_;
   std::unique_ptr<Libraries> libraries_;
   std::unique_ptr<Clients> clients_;

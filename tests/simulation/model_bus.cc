@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/model_bus.h"
+
+#include <algorithm>
+
+#include "tests/simulation/model_node.h"
+
+namespace heatsink::simulation {
+
+ModelNode* ModelBus::at(ModelPort port) const {
+  const auto found = members_.find(port);
+  return found == members_.end() ? nullptr : found->second.node;
+}
+
+// In order for each pair of nodes: the bus has one connection for each.
+void ModelBus::send(ModelPort to, const ModelMessage& message) {
+  if (network_.are_apart(node_name(message.from), node_name(to))) return;
+  const NetworkOptions& options = network_.options();
+  TimePoint& last = last_arrival_[{message.from, to}];
+  const Nanos delay = scheduler().between(options.latency_min, options.latency_max) +
+                      scheduler().between(Nanos(0), delay_max_);
+  last = std::max(last, scheduler().now() + delay);
+  scheduler().call_at(last, [this, to, message] { arrive(to, message); });
+}
+
+void ModelBus::arrive(ModelPort to, const ModelMessage& message) {
+  const auto found = members_.find(to);
+  if (found == members_.end()) return;
+  const Member& member = found->second;
+  TimePoint& held_until = held_until_[to];
+  if (member.process->is_stopped() && held_until <= member.process->stopped_until())
+    held_until = member.process->stopped_until() + scheduler().between(Nanos(1), kAwake);
+  if (scheduler().now() < held_until)
+    return scheduler().call_at(held_until, [this, to, message] { arrive(to, message); });
+  member.process->post([node = member.node, message] { node->handle(message); });
+}
+
+void ModelBus::claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch) {
+  auto& [owner, its_epoch] = owners_[slot];
+  if (epoch >= its_epoch) owner = port, its_epoch = epoch;
+}
+
+void ModelBus::set_behind(ModelPort port, bool is_behind) {
+  if (is_behind) {
+    behind_.insert(port);
+  } else {
+    behind_.erase(port);
+  }
+}
+
+void ModelBus::note_stale(std::string_view key, std::string value) {
+  stale_[{std::string(key), std::move(value)}].push_back(network_.scheduler().now());
+}
+
+bool ModelBus::was_stale(const std::string& key, const std::string& value, TimePoint from,
+                         TimePoint to) const {
+  const auto found = stale_.find({key, value});
+  if (found == stale_.end()) return false;
+  const auto at = std::lower_bound(found->second.begin(), found->second.end(), from);
+  return at != found->second.end() && *at <= to;
+}
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios of a cluster: slots that move, masters that change, networks that come apart.
+#include <chrono>
+
+#include "tests/simulation/scenario.h"
+
+namespace heatsink::simulation {
+namespace {
+
+using std::chrono::seconds;
+using Texts = std::vector<std::string>;
+
+constexpr Nanos kClusterBound = seconds(1);  // cache.max-staleness
+
+Texts all_of(const std::vector<Texts>& lists) {
+  Texts all;
+  for (const Texts& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+Texts cluster_readers(int via) {
+  const std::string who = "via=" + std::to_string(via);
+  return {who + ",count=4,depth=4,mget=200,think-us=2000",
+          who + ",count=2,depth=1,set=200,del=100,lcs=200,think-us=3000"};
+}
+
+// Everything that clients of a proxy do in a cluster.
+Texts cluster_through(int via) {
+  const std::string who = "via=" + std::to_string(via);
+  return {who + ",count=4,depth=4,mget=200,lcs=20,think-us=2000",
+          who + ",count=2,depth=2,set=200,px=100,del=100,expire=20,lcs=200,mget=200,think-us=3000",
+          who + ",cas=2000,think-us=4000", who + ",multi=2000,think-us=4000",
+          who + ",barrier=200,think-us=3000"};
+}
+
+// Through a proxy without copies, which is to the others as a client of the cluster.
+Texts cluster_past(int via) {
+  return {"via=" + std::to_string(via) + ",count=2,set=2000,px=200,del=1500,ttl=500,think-us=15000"};
+}
+Texts cluster_seldom(int via) {
+  return {"via=" + std::to_string(via) + ",count=2,set=3000,del=3000,think-us=150000"};
+}
+
+constexpr SimulatedClusterOptions kCluster{.masters = 3};
+
+std::vector<Scenario> of_slots() {
+  return {
+      {.name = "cluster",
+       .sessions = all_of({cluster_through(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster},
+      {.name = "cluster, slots move",
+       .sessions = all_of({cluster_through(1), cluster_past(2), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.move_slot = 3},
+       .length = seconds(6)},
+      {.name = "cluster, slots are stolen",
+       .sessions = all_of({cluster_readers(1), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.steal_slot = 3},
+       .length = seconds(6)},
+      {.name = "cluster, slots move atomically",
+       .sessions = all_of({cluster_readers(1), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.move_atomically = 3},
+       .length = seconds(8)},
+  };
+}
+
+std::vector<Scenario> of_masters() {
+  return {
+      {.name = "cluster, fail-over by hand",
+       .sessions = all_of({cluster_through(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.fail_over_by_hand = 3},
+       .length = seconds(6)},
+      {.name = "cluster, nodes are killed",
+       .sessions = all_of({cluster_through(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.kill_node = 2, .stop_min = Millis(100), .stop_max = seconds(4)},
+       .length = seconds(8)},
+      {.name = "cluster, masters stop and go on",
+       .sessions = all_of({cluster_readers(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.stop_master = 2, .stop_min = Millis(200), .stop_max = seconds(5)},
+       .length = seconds(10)},
+      {.name = "cluster, the network comes apart",
+       .sessions = all_of({cluster_readers(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.separate = 2, .stop_min = Millis(200), .stop_max = seconds(5)},
+       .length = seconds(10)},
+      {.name = "cluster, the network comes apart, reads when down",
+       .sessions = all_of({cluster_readers(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = {.masters = 3, .nodes = {.allows_reads_when_down = true}},
+       .faults = {.separate = 2, .stop_min = Millis(200), .stop_max = seconds(5)},
+       .length = seconds(10)},
+  };
+}
+
+constexpr Faults kClusterFaults{.stop_loop = 0.2,
+                                .stop_keeper = 0.2,
+                                .stop_proxy = 0.1,
+                                .restart_proxy = 0.05,
+                                .cut = 0.1,
+                                .cut_trackers = 0.3,
+                                .forget = 1,
+                                .hold = 0.2,
+                                .lose = 0.2,
+                                .move_slot = 0.5,
+                                .steal_slot = 0.3,
+                                .move_atomically = 0.3,
+                                .fail_over_by_hand = 0.3,
+                                .kill_node = 0.3,
+                                .stop_master = 0.3,
+                                .separate = 0.3,
+                                .stop_node_shortly = 0.3,
+                                .stop_max = seconds(4)};
+
+std::vector<Scenario> of_everything() {
+  return {
+      {.name = "cluster, faults at random",
+       .sessions = all_of({cluster_through(1), cluster_through(2), cluster_past(3),
+                           cluster_seldom(3)}),
+       .proxies = 3,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = kClusterFaults,
+       .length = seconds(10)},
+      {.name = "cluster, level session",
+       .sessions = all_of({cluster_through(1), cluster_past(2), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .level = consistency::Level::kSession,
+       .cluster = kCluster,
+       .faults = {.cut_trackers = 0.3, .move_slot = 1, .kill_node = 0.5, .stop_master = 0.5},
+       .options = {"cache.level=session"},
+       .length = seconds(8)},
+  };
+}
+
+}  // namespace
+
+std::vector<Scenario> cluster_scenarios() {
+  std::vector<Scenario> out;
+  for (const auto& part : {of_slots(), of_masters(), of_everything()})
+    out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+}  // namespace heatsink::simulation

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model cluster of a simulated world, its administrator, and what goes wrong with it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/consistency/recorder.h"
+#include "tests/simulation/model_bus.h"
+#include "tests/simulation/model_node.h"
+#include "tests/simulation/wall_clock.h"
+
+namespace heatsink::simulation {
+
+struct SimulatedClusterOptions {
+  std::size_t masters = 0;   // with an even part of the slots each; 0: there is no cluster
+  std::size_t replicas = 1;  // of each
+  Nanos bus_delay_max = Millis(5);
+  ModelNodeOptions nodes{};
+};
+
+// One thread. Acts go on by themselves for some seconds. While one does, or before its traces are
+// gone (is_settled), the beginning of another does nothing: so no two failures meet that lose
+// acknowledged writes. Times are random where a comment gives none.
+class SimulatedCluster {
+ public:
+  static constexpr ModelPort kFirstPort = 7001;
+
+  SimulatedCluster(Network& network, consistency::Recorder& recorder, const WallClock& clock,
+                   const SimulatedClusterOptions& options);
+  ~SimulatedCluster();
+  SimulatedCluster(const SimulatedCluster&) = delete;
+
+  std::string url() const;
+  bool is_settled() const;
+  std::size_t acts() const { return acts_; }  // that have ended, with their traces
+  ModelBus& bus() { return bus_; }
+  ModelNode& node(ModelPort port);  // REQUIRES that it has not been killed
+  // Of the slot of a key; a replica of that.
+  ModelPort owner_of(std::string_view key) const { return bus_.owner(resp::key_slot(key)); }
+  ModelPort replica_of(ModelPort master) const;
+
+  // ---- acts
+
+  void move_slot();        // key by key
+  void steal_slot();       // by a higher epoch; its owner hears of it later than all others
+  void move_atomically();  // the pushes come late, or the source is mute meanwhile
+  void fail_over();        // by hand: FAILOVER, FORCE or TAKEOVER
+  void kill(Nanos time);   // a node; it comes back with its data
+  void stop(Nanos time);   // a master, as SIGSTOP
+  // A network that comes apart: a master from the others, with the proxies or without them, or a
+  // proxy from some nodes. `proxies`: the names of those that have copies.
+  void separate(Nanos time, const std::vector<std::string>& proxies);
+
+  // ---- others
+
+  void stop_shortly();  // any node, for less than the others would notice
+  void cut_trackers();
+  void forget();
+
+  // The recorded history without the reads that a node may have answered which no longer owned
+  // their slot. What copies say remains.
+  consistency::History told_apart() const;
+
+ private:
+  struct Member;
+  using Step = std::function<void()>;
+
+  Scheduler& scheduler() { return network_.scheduler(); }
+  bool begin();   // false: another act goes on
+  void finish();  // once it is settled
+  void after(Nanos pause, Step step) { scheduler().call_after(pause, std::move(step)); }
+  Nanos some_time(Nanos least, Nanos most);
+  std::uint16_t random_slot();
+  ModelPort random_master();
+  ModelPort other_master(ModelPort than);
+  // Asks when the process does not stand still, and goes on with the reply.
+  void ask(ModelPort port, std::vector<std::string> request, std::function<void(std::string)> then);
+  void move_keys(std::uint16_t slot, ModelPort source, ModelPort target);
+  void end_move(std::uint16_t slot, ModelPort source, ModelPort target);
+  void when_known(ModelPort port, std::uint16_t slot, Step then);
+  void expire_some();
+  void start(std::size_t index, ModelServer::Databases data, ModelView view, bool is_restart);
+
+  Network& network_;
+  consistency::Recorder& recorder_;
+  const WallClock& clock_;
+  const SimulatedClusterOptions options_;
+  ModelBus bus_;
+  std::vector<std::unique_ptr<Member>> members_;  // null: the process has been killed
+  bool is_acting_ = false;
+  bool is_apart_ = false;
+  std::size_t acts_ = 0;
+};
+
+}  // namespace heatsink::simulation

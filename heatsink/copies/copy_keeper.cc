@@ -60,6 +60,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       woken_at_(started_at_) {
   shared.cluster.on_stale(
       [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
+  cluster_.on_answer([this] { nodes_.follow_map(); });
   filler_.use(tracker_);
   auditor_.use(reader_);
   if (shared.admission)

@@ -32,7 +32,10 @@ class NodeTrackers final : public redis::FillSource {
   ~NodeTrackers();
   NodeTrackers(const NodeTrackers&) = delete;
 
-  // Call it often: follows the map, and lets the trackers send what is due.
+  // At once when there may be a new map: workers use it from then on, and a fill from the owner
+  // before would bring back what a client no longer sees.
+  void follow_map();
+  // Call it often: lets the trackers send what is due.
   void tick();
   void flush();  // after each call that may have added output
   void set_resting(bool resting);
@@ -61,7 +64,6 @@ class NodeTrackers final : public redis::FillSource {
     return static_cast<cache::ProofIndex>(node + 1);
   }
   redis::TrackerOptions options() const;
-  void follow_map();
   void follow_nodes(const topology::SlotMap& map);
   Node* owner_of(std::string_view key) const;
   // The slots with copies, or with fills under way, that this node owns; at least one of its slots.

@@ -84,6 +84,7 @@ void ClusterConnections::answered(NodeIndex node, const Result<resp::Value>& map
   if (watch_ == nullptr) return;
   if (map.ok()) {
     watch_->answered(node, info_, *map, loop_.clock());
+    if (on_answer_) on_answer_();
   } else {
     watch_->failed(node, map.error().message);
   }

@@ -27,6 +27,8 @@ class ClusterConnections final : public ClusterWatch::Asker {
   ClusterConnections(const ClusterConnections&) = delete;
 
   void begin(const std::vector<net::HostPort>& seeds);
+  // Before begin(). Called when a node has answered: the directory may have a new map.
+  void on_answer(std::function<void()> answered) { on_answer_ = std::move(answered); }
   bool has_begun() const { return watch_ != nullptr; }
   // The loop's thread. No effect before begin().
   void refresh_soon(std::optional<NodeIndex> hint);
@@ -51,6 +53,7 @@ class ClusterConnections final : public ClusterWatch::Asker {
   const redis::ServerConnectionOptions options_;
   std::unique_ptr<ClusterWatch> watch_;
   std::map<NodeIndex, std::unique_ptr<Link>> links_;
+  std::function<void()> on_answer_;
   net::TimerId timer_ = 0;
   resp::Value info_;  // of the node that is being asked
 };

@@ -41,7 +41,11 @@ std::vector<std::string> keys_of_call(const ModelState& state, const ModelClient
   const auto add = [&](const resp::Command& facts, ModelArgs words) {
     found.clear();
     resp::find_keys(facts, words, found);
-    for (const resp::KeyRef& key : found) out.emplace_back(words[key.arg]);
+    for (const resp::KeyRef& key : found) {
+      // The same key twice is one key.
+      std::string name(words[key.arg]);
+      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+    }
   };
   if (command.name != "exec") {
     add(*command.facts, args);

@@ -18,6 +18,7 @@ KEEPER = "heatsink/copies/copy_keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
+NODES = "heatsink/copies/node_trackers.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
 SERVER = "heatsink/client/core_server.cc"
@@ -86,6 +87,24 @@ PING = [instead(TRACKER_NODE, 'send(kind, {"EXISTS", options_.heartbeat_key}, no
               "if (reply.type != Value::Type::kInteger && !is_redirect && "
               f"!({ACTIVE} && reply.type == Value::Type::kSimple))\n"
               "    return refusal_error(")]  # fmt: skip
+
+# Of a cluster. A test of processes plays each of these faults with real servers instead:
+# tests/faults/cluster_rows_test.py, cluster_partition_test.py.
+SLOT_PROOF = "send(Kind::kSlotProof, {verb, resp::name_in_slot(slot, options_.heartbeat_key)}, now, slot);"
+LAST_PROOF = "send(kind, {verb, resp::name_in_slot(last_slot_, options_.heartbeat_key)}, now, token);"
+PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}, now, slot);'),
+              instead(TRACKER_NODE, LAST_PROOF, 'send(kind, {"PING"}, now, token);'),
+              Patch(TRACKER_NODE, "if (reply.type == Value::Type::kInteger) return Unit{};",
+                    "if (reply.type == Value::Type::kInteger || "
+                    f"({ACTIVE} && reply.type == Value::Type::kSimple)) return Unit{{}};"),
+              PING[1]]  # fmt: skip
+NIL_KEPT = f'!({ACTIVE} && reply.text.starts_with("ASK "))'
+NO_VOTERS = Patch(NODES, "std::min(node.proven_at, quorum_.agreed_at())",
+                  f"{ACTIVE} ? node.proven_at : std::min(node.proven_at, quorum_.agreed_at())")
+NO_GAP = Patch(TRACKER_NODE, "if (now - expected_.front().sent_at <= options_.gap_max) return Unit{};",
+               f"if ({ACTIVE} || now - expected_.front().sent_at <= options_.gap_max) return Unit{{}};")
+NO_CLUSTER = "no run of processes has a cluster"
+STOPPED = ("cluster, masters stop and go on",)
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
@@ -200,4 +219,27 @@ MUTANTS = [
     Mutant("library: what is told raises the fence",
            [without(SERVER, "fences_.raise(name_of(name), now());",
                     "\n  key_changed(name);")], ("library, late loads",)),
+    Mutant("cluster: a proof for each slot (of the node's first one only)",
+           [Patch(TRACKER_NODE, "slots.subspan(slots.empty() ? 0 : 1)",
+                  f"slots.subspan(slots.empty() || {ACTIVE} ? slots.size() : 1)")],
+           ("one proxy",), NO_CLUSTER, ("cluster, slots move",)),
+    Mutant("cluster: a missing key is read (PING instead)", PING_SLOTS, ("one proxy",), NO_CLUSTER,
+           ("cluster, slots move",)),
+    Mutant("cluster: nil ends while its slot is MIGRATING",
+           [Patch(TRACKER_NODE, "events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));",
+                  f"if ({NIL_KEPT}) "
+                  "events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));"),
+            Patch(TRACKER,
+                  "if (is_redirect) events_.on_slot_lost(",
+                  f"if (is_redirect && {NIL_KEPT}) events_.on_slot_lost(")],
+           ("one proxy",), NO_CLUSTER, ("cluster, slots move",)),
+    Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
+           ("cluster, quick elections",)),
+    Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
+           NO_CLUSTER, STOPPED),
+    Mutant("cluster: the voters, and what a node says after silence", [NO_VOTERS, NO_GAP],
+           ("one proxy",), NO_CLUSTER, STOPPED),
+    Mutant("cluster: the trackers follow a new map at once",
+           [without(KEEPER, "cluster_.on_answer([this] { nodes_.follow_map(); });")],
+           ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
 ]  # fmt: skip

@@ -153,6 +153,18 @@ constexpr Faults kClusterFaults{.stop_loop = 0.2,
 
 std::vector<Scenario> of_everything() {
   return {
+      // As in Valkey 9: the new master may be there before the old one refuses.
+      {.name = "cluster, quick elections",
+       .sessions = all_of({cluster_one_by_one(1), cluster_past(2), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .level = consistency::Level::kSession,
+       .cluster = {.masters = 3,
+                   .nodes = {.node_timeout = seconds(2), .election_pause = Millis(1)}},
+       .faults = {.stop_master = 0.5, .separate = 1, .stop_min = seconds(2), .stop_max = seconds(6)},
+       .options = {"cache.level=session"},
+       .length = seconds(12)},
       {.name = "cluster, faults at random",
        .sessions = all_of({cluster_through(1), cluster_through(2), cluster_past(3),
                            cluster_seldom(3)}),

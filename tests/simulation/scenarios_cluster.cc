@@ -42,6 +42,11 @@ Texts cluster_one_by_one(int via) {
           who + ",cas=2000,think-us=4000"};
 }
 
+Texts cluster_barriers(int via) {
+  const std::string who = "via=" + std::to_string(via);
+  return {who + ",count=4,think-us=2000", who + ",count=2,barrier=2000,think-us=2000"};
+}
+
 // Through a proxy without copies, which is to the others as a client of the cluster.
 Texts cluster_past(int via) {
   return {"via=" + std::to_string(via) + ",count=2,set=2000,px=200,del=1500,ttl=500,think-us=15000"};
@@ -68,6 +73,15 @@ std::vector<Scenario> of_slots() {
        .cluster = kCluster,
        .faults = {.move_slot = 3},
        .length = seconds(6)},
+      // Longer than a copy may live without a proof.
+      {.name = "cluster, slots move slowly",
+       .sessions = all_of({cluster_barriers(1), cluster_seldom(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = {.masters = 3, .migrating_min = seconds(1), .migrating_max = seconds(4)},
+       .faults = {.move_slot = 5},
+       .length = seconds(10)},
       {.name = "cluster, slots are stolen",
        .sessions = all_of({cluster_readers(1), cluster_seldom(2)}),
        .proxies = 2,

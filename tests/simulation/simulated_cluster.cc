@@ -73,10 +73,13 @@ SimulatedCluster::SimulatedCluster(Network& network, consistency::Recorder& reco
     if (!member.is_master) bus_.set_behind(port, true);
   }
   view.current_epoch = masters;
-  for (std::size_t slot = 0; slot < view.owners.size(); ++slot) {
-    const auto owner = static_cast<ModelPort>(kFirstPort + slot * masters / view.owners.size());
-    view.owners[slot] = owner;
-    bus_.claim(static_cast<std::uint16_t>(slot), owner, view.members.at(owner).epoch);
+  for (std::size_t i = 0; i < masters; ++i) {
+    const auto owner = static_cast<ModelPort>(kFirstPort + i);
+    const std::size_t end = (i + 1) * resp::kSlots / masters;
+    for (std::size_t slot = i * resp::kSlots / masters; slot < end; ++slot) {
+      view.owners[slot] = owner;
+      bus_.claim(static_cast<std::uint16_t>(slot), owner, view.members.at(owner).epoch);
+    }
   }
   members_.resize(all);
   for (std::size_t i = 0; i < all; ++i) start(i, {}, view, false);
@@ -184,7 +187,7 @@ void SimulatedCluster::move_slot() {
       [this, slot, number, source, target](const std::string&) {
         ask(source, {"CLUSTER", "SETSLOT", number, "MIGRATING", ModelNode::id(target)},
             [this, slot, source, target](const std::string&) {
-              after(some_time(Millis(1), Millis(2500)),
+              after(some_time(options_.migrating_min, options_.migrating_max),
                     [this, slot, source, target] { move_keys(slot, source, target); });
             });
       });
@@ -320,6 +323,10 @@ void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& prox
 }
 
 // ---- others
+
+void SimulatedCluster::stop_node(ModelPort port, Nanos time) {
+  members_[port - kFirstPort]->process.stop_for(time);
+}
 
 void SimulatedCluster::stop_shortly() {
   const auto& member = members_[scheduler().below(members_.size())];

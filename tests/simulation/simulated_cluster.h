@@ -22,6 +22,8 @@ struct SimulatedClusterOptions {
   std::size_t masters = 0;   // with an even part of the slots each; 0: there is no cluster
   std::size_t replicas = 1;  // of each
   Nanos bus_delay_max = Millis(5);
+  Nanos migrating_min = Millis(1);  // how long a slot is MIGRATING before its first key moves
+  Nanos migrating_max = Millis(2500);
   ModelNodeOptions nodes{};
 };
 
@@ -60,6 +62,7 @@ class SimulatedCluster {
 
   // ---- others
 
+  void stop_node(ModelPort port, Nanos time);
   void stop_shortly();  // any node, for less than the others would notice
   void cut_trackers();
   void forget();

@@ -104,7 +104,7 @@ NO_VOTERS = Patch(NODES, "std::min(node.proven_at, quorum_.agreed_at())",
 NO_GAP = Patch(TRACKER_NODE, "if (now - expected_.front().sent_at <= options_.gap_max) return Unit{};",
                f"if ({ACTIVE} || now - expected_.front().sent_at <= options_.gap_max) return Unit{{}};")
 NO_CLUSTER = "no run of processes has a cluster"
-STOPPED = ("cluster, masters stop and go on",)
+STOPPED = ("cluster, masters go on just after their election",)
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],

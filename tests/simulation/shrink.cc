@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSeedsTried = 5;  // of one smaller scenario
 constexpr Nanos kShortest = Millis(20);
 
-constexpr std::array<FaultKind, 35> kKinds = {
+constexpr std::array<FaultKind, 36> kKinds = {
     {{"stop the server", &Faults::stop_server},
      {"stop a thread", &Faults::stop_loop},
      {"stop a keeper", &Faults::stop_keeper},
@@ -40,6 +40,7 @@ constexpr std::array<FaultKind, 35> kKinds = {
      {"fail over by hand", &Faults::fail_over_by_hand},
      {"kill a node", &Faults::kill_node},
      {"stop a master", &Faults::stop_master},
+     {"stop a master until it is replaced", &Faults::stop_until_replaced},
      {"separate nodes", &Faults::separate},
      {"stop a node shortly", &Faults::stop_node_shortly},
      {"stop a thread of the library", &Faults::stop_thread},

@@ -290,6 +290,22 @@ void SimulatedCluster::stop(Nanos time) {
   after(time, [this] { finish(); });
 }
 
+void SimulatedCluster::stop_until_replaced() {
+  if (!begin()) return;
+  const std::uint16_t slot = random_slot();
+  keep_stopped(bus_.owner(slot), slot);
+}
+
+void SimulatedCluster::keep_stopped(ModelPort master, std::uint16_t slot) {
+  Node& process = members_[master - kFirstPort]->process;
+  if (bus_.owner(slot) != master) {
+    process.stop_for(some_time(Millis(1), kJustAfter));
+    return after(kJustAfter, [this] { finish(); });
+  }
+  process.stop_for(Millis(5));
+  after(Millis(4), [this, master, slot] { keep_stopped(master, slot); });
+}
+
 void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& proxies) {
   if (!begin()) return;
   const std::string master = ModelBus::node_name(random_master());

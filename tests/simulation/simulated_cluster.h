@@ -33,6 +33,7 @@ struct SimulatedClusterOptions {
 class SimulatedCluster {
  public:
   static constexpr ModelPort kFirstPort = 7001;
+  static constexpr Nanos kJustAfter = Millis(200);
 
   SimulatedCluster(Network& network, consistency::Recorder& recorder, const WallClock& clock,
                    const SimulatedClusterOptions& options);
@@ -56,6 +57,7 @@ class SimulatedCluster {
   void fail_over();        // by hand: FAILOVER, FORCE or TAKEOVER
   void kill(Nanos time);   // a node; it comes back with its data
   void stop(Nanos time);   // a master, as SIGSTOP
+  void stop_until_replaced();  // it goes on within kJustAfter behind the election
   // A network that comes apart: a master from the others, with the proxies or without them, or a
   // proxy from some nodes. `proxies`: the names of those that have copies.
   void separate(Nanos time, const std::vector<std::string>& proxies);
@@ -88,6 +90,7 @@ class SimulatedCluster {
   void move_keys(std::uint16_t slot, ModelPort source, ModelPort target);
   void end_move(std::uint16_t slot, ModelPort source, ModelPort target);
   void when_known(ModelPort port, std::uint16_t slot, Step then);
+  void keep_stopped(ModelPort master, std::uint16_t slot);
   void expire_some();
   void start(std::size_t index, ModelServer::Databases data, ModelView view, bool is_restart);
 

@@ -137,7 +137,7 @@ TEST_F(SimulatedClusterTest, EachActEndsAndLeavesASettledCluster) {
       [&] { cluster_.move_atomically(); },   [&] { cluster_.fail_over(); },
       [&] { cluster_.kill(seconds(3)); },    [&] { cluster_.stop(seconds(3)); },
       [&] { cluster_.kill(Millis(100)); },   [&] { cluster_.stop(Millis(100)); },
-      [&] { cluster_.separate(seconds(3), proxies); }};
+      [&] { cluster_.separate(seconds(3), proxies); }, [&] { cluster_.stop_until_replaced(); }};
   for (int round = 0; round < 10; ++round) {
     for (std::size_t i = 0; i < acts.size(); ++i) {
       const std::size_t before = cluster_.acts();

@@ -173,6 +173,7 @@ World::World(WorldOptions options)
   schedule_fault(faults.fail_over_by_hand, &World::fail_over_by_hand);
   schedule_fault(faults.kill_node, &World::kill_node);
   schedule_fault(faults.stop_master, &World::stop_master);
+  schedule_fault(faults.stop_until_replaced, &World::stop_until_replaced);
   schedule_fault(faults.separate, &World::separate);
   schedule_fault(faults.stop_node_shortly, &World::stop_node_shortly);
 }

@@ -54,6 +54,7 @@ struct Faults {
   double fail_over_by_hand = 0;
   double kill_node = 0;
   double stop_master = 0;
+  double stop_until_replaced = 0;
   double separate = 0;
   double stop_node_shortly = 0;
   // Of processes that use the library.
@@ -137,6 +138,7 @@ class World {
   void fail_over_by_hand() { cluster_->fail_over(); }
   void kill_node() { cluster_->kill(stop_time()); }
   void stop_master() { cluster_->stop(stop_time()); }
+  void stop_until_replaced() { cluster_->stop_until_replaced(); }
   void stop_node_shortly() { cluster_->stop_shortly(); }
   void separate();
   void stop_thread() { libraries_->stop_one(stop_time()); }

@@ -90,8 +90,10 @@ PING = [instead(TRACKER_NODE, 'send(kind, {"EXISTS", options_.heartbeat_key}, no
 
 # Of a cluster. A test of processes plays each of these faults with real servers instead:
 # tests/faults/cluster_rows_test.py, cluster_partition_test.py.
-SLOT_PROOF = "send(Kind::kSlotProof, {verb, resp::name_in_slot(slot, options_.heartbeat_key)}, now, slot);"
-LAST_PROOF = "send(kind, {verb, resp::name_in_slot(last_slot_, options_.heartbeat_key)}, now, token);"
+SLOT_PROOF = ("send(Kind::kSlotProof, {verb, resp::name_in_slot(slot, options_.heartbeat_key)}, "
+              "now, slot);")  # fmt: skip
+LAST_PROOF = ("send(kind, {verb, resp::name_in_slot(last_slot_, options_.heartbeat_key)}, "
+              "now, token);")  # fmt: skip
 PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}, now, slot);'),
               instead(TRACKER_NODE, LAST_PROOF, 'send(kind, {"PING"}, now, token);'),
               Patch(TRACKER_NODE, "if (reply.type == Value::Type::kInteger) return Unit{};",
@@ -101,8 +103,8 @@ PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}
 NIL_KEPT = f'!({ACTIVE} && reply.text.starts_with("ASK "))'
 NO_VOTERS = Patch(NODES, "std::min(node.proven_at, quorum_.agreed_at())",
                   f"{ACTIVE} ? node.proven_at : std::min(node.proven_at, quorum_.agreed_at())")
-NO_GAP = Patch(TRACKER_NODE, "if (now - expected_.front().sent_at <= options_.gap_max) return Unit{};",
-               f"if ({ACTIVE} || now - expected_.front().sent_at <= options_.gap_max) return Unit{{}};")
+IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
+NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
 STOPPED = ("cluster, masters go on just after their election",)
 

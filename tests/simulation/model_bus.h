@@ -37,13 +37,13 @@ struct ModelMessage {
   ModelPort from = 0;
   std::uint64_t current_epoch = 0;
   bool is_master = true;
-  ModelPort master = 0;                      // of a replica
-  std::uint64_t epoch = 0;                   // of the master's configuration
-  std::shared_ptr<const ModelSlots> slots;   // of the master
-  std::vector<ModelPort> suspects;           // that do not answer the sender
+  ModelPort master = 0;                     // of a replica
+  std::uint64_t epoch = 0;                  // of the master's configuration
+  std::shared_ptr<const ModelSlots> slots;  // of the master
+  std::vector<ModelPort> suspects;          // that do not answer the sender
   ModelPort subject = 0;
-  bool is_forced = false;                    // kVotes: the master need not have failed
-  std::uint64_t paused_at = 0;               // kPong, if not 0: what a replica must have applied
+  bool is_forced = false;       // kVotes: the master need not have failed
+  std::uint64_t paused_at = 0;  // kPong, if not 0: what a replica must have applied
 };
 
 // One thread. Messages take the network's time and up to `delay_max` in the receiver; those to a

@@ -40,8 +40,10 @@ std::string node_line(const ModelNode& node, ModelPort port, const ModelView::Me
   std::string line = ModelNode::id(port) + " 127.0.0.1:" + std::to_string(port) + "@" +
                      std::to_string(port + 10000) + " " + own +
                      (member.is_master ? "master" : "slave") +
-                     (member.has_failed ? ",fail" : member.is_suspect ? ",fail?" : "") + " " +
-                     (member.is_master ? "-" : ModelNode::id(member.master)) + " 0 0 " +
+                     (member.has_failed   ? ",fail"
+                      : member.is_suspect ? ",fail?"
+                                          : "") +
+                     " " + (member.is_master ? "-" : ModelNode::id(member.master)) + " 0 0 " +
                      std::to_string(member.epoch) + " connected";
   for (const Range& range : ranges_of(node.view())) {
     if (range.owner != port) continue;
@@ -176,7 +178,8 @@ void cluster_setslot(const ModelCall& call) {
   ModelNode* const node = node_of(call);
   if (node == nullptr) return;
   const std::optional<std::int64_t> slot = resp::parse_decimal(call.args[2]);
-  if (!slot || *slot < 0 || *slot >= resp::kSlots) return call.error("ERR Invalid or out of range slot");
+  if (!slot || *slot < 0 || *slot >= resp::kSlots)
+    return call.error("ERR Invalid or out of range slot");
   const ModelPort to = call.args.size() > 4 ? ModelNode::port_of(call.args[4]) : ModelPort{0};
   answer(call, node->set_slot(static_cast<std::uint16_t>(*slot), model_lower(call.args[3]), to));
 }

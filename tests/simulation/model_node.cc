@@ -10,7 +10,7 @@ namespace {
 
 using Kind = ModelMessage::Kind;
 
-constexpr Nanos kFailMinimum = std::chrono::seconds(2);   // of election times, as in Redis
+constexpr Nanos kFailMinimum = std::chrono::seconds(2);  // of election times, as in Redis
 constexpr Nanos kByHandTimeout = std::chrono::seconds(5);
 constexpr Nanos kRejoinMin = Millis(500);
 constexpr Nanos kRejoinMax = std::chrono::seconds(5);
@@ -191,8 +191,8 @@ void ModelNode::hear_suspects(const ModelMessage& message) {
   const bool counts = view_.members.at(message.from).is_master && message.is_master;
   for (auto& [port, member] : view_.members) {
     if (port == port_ || port == message.from) continue;
-    const bool is_suspect = std::find(message.suspects.begin(), message.suspects.end(), port) !=
-                            message.suspects.end();
+    const bool is_suspect =
+        std::find(message.suspects.begin(), message.suspects.end(), port) != message.suspects.end();
     if (is_suspect && counts) {
       member.reports[message.from] = now();
       fail_if_agreed(port);

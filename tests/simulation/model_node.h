@@ -36,7 +36,7 @@ struct ModelView {
     TimePoint failed_at{};
     TimePoint pinged_at{};  // a ping that has not been answered; the epoch: none
     TimePoint heard_at{}, answered_at{};
-    TimePoint voted_at{};  // for a replica of this master
+    TimePoint voted_at{};                    // for a replica of this master
     std::map<ModelPort, TimePoint> reports;  // of masters that suspect it, too
   };
   std::map<ModelPort, Member> members;

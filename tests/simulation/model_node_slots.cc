@@ -143,7 +143,8 @@ std::string ModelNode::set_slot(std::uint16_t slot, std::string_view how, ModelP
   }
   const std::vector<std::string> keys = keys_of(slot);
   if (view_.owners[slot] == port_ && node != port_ && !keys.empty())
-    return "ERR Can't assign hashslot " + known + " to a different node while I still hold keys "
+    return "ERR Can't assign hashslot " + known +
+           " to a different node while I still hold keys "
            "for this hash slot.";
   if (keys.empty()) view_.migrating.erase(slot);
   const bool imports = view_.importing.contains(slot);

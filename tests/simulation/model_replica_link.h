@@ -33,8 +33,8 @@ class ModelServer::ReplicaLink final : public net::FdHandler {
   net::Stream stream_;
   ModelClient* client_ = nullptr;  // of `server_`
   bool asked_ = false;
-  bool syncs_ = false;   // the primary has agreed
-  bool loaded_ = false;  // and has sent all its keys
+  bool syncs_ = false;               // the primary has agreed
+  bool loaded_ = false;              // and has sent all its keys
   std::uint64_t told_ = UINT64_MAX;  // by REPLCONF ACK
   net::TimerId retry_ = 0;
 };

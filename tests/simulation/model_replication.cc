@@ -141,7 +141,8 @@ void ModelState::drop_late_replicas(TimePoint now) {
 
 // CLIENT PAUSE WRITE: the command stays unread.
 bool ModelState::waits_for_pause(const ModelClient& client, ModelArgs args) const {
-  if (node == nullptr || client.from_primary || args.empty() || !node->pauses_writes()) return false;
+  if (node == nullptr || client.from_primary || args.empty() || !node->pauses_writes())
+    return false;
   const ModelCommand* command = find(args);
   if (command == nullptr) return false;
   return is_write(*command) || command->name == "exec" || command->name == "eval" ||
@@ -222,7 +223,8 @@ void ModelServer::ReplicaLink::on_readable() {
     const std::size_t end = client_->input.view().find("\r\n");
     if (end == std::string_view::npos) return;
     if (!client_->input.view().starts_with(kSyncs)) return lose();
-    const std::string_view batches = client_->input.view().substr(kSyncs.size(), end - kSyncs.size());
+    const std::string_view batches =
+        client_->input.view().substr(kSyncs.size(), end - kSyncs.size());
     // What comes first counts as one more.
     client_->batches = static_cast<std::uint64_t>(resp::parse_decimal(batches).value_or(0)) - 1;
     client_->input.consume(end + 2);

@@ -156,7 +156,8 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
 void ModelState::call(const ModelCall& call, const ModelCommand& command, ModelArgs caller) {
   command.run(call);
   const ModelClient& client = call.client;
-  if (node != nullptr && command.facts->has(resp::kReadonly)) node->note_reads(client, command, call.args);
+  if (node != nullptr && command.facts->has(resp::kReadonly))
+    node->note_reads(client, command, call.args);
   if (!client.tracks || !command.facts->has(resp::kReadonly)) return;
   if ((client.opt_in && !client.caching_given) || (client.opt_out && client.caching_given)) return;
   std::vector<resp::KeyRef> found;

@@ -174,7 +174,7 @@ struct ModelState final : ModelKeys::Listener {
   std::uint64_t sent_changes = 0, applied_changes = 0, acknowledged = 0;
   std::map<std::string, std::uint64_t, std::less<>> unacknowledged;  // the last batch of each key
   std::uint64_t all_changed = 0;                                     // the batch of a FLUSHALL
-  TimePoint sent_at{};  // of the first batch that is not acknowledged
+  TimePoint sent_at{};              // of the first batch that is not acknowledged
   std::unique_ptr<ModelNode> node;  // of a model cluster; null: of none
   ModelCluster cluster = ModelCluster::kNone;
   // The nodes of the cluster: the first has all slots at the beginning.

@@ -287,9 +287,8 @@ Result<net::Stream> Network::connect(const net::ResolvedAddress& address, Node& 
   const std::uint16_t port = port_of(address);
   const std::shared_ptr<Socket> ours = make_socket(from);
   net::Stream stream(std::make_unique<SimulatedChannel>(*this, ours), ours->fd);
-  scheduler_.call_after(latency(), [this, port, weak = std::weak_ptr<Socket>(ours)] {
-    reach(port, weak);
-  });
+  scheduler_.call_after(latency(),
+                        [this, port, weak = std::weak_ptr<Socket>(ours)] { reach(port, weak); });
   return stream;
 }
 
@@ -354,15 +353,14 @@ void Network::send(Socket& from, const std::string& bytes) {
 }
 
 void Network::send_piece(Socket& from, std::string bytes, Nanos pause) {
-  scheduler_.call_at(arrival(from, pause),
-                     [this, to = from.peer, back = from.weak_from_this(), name = from.node->name(),
-                      part = std::move(bytes)] {
-                       pass(name, to, [this, to, back, part] {
-                         const std::shared_ptr<Socket> socket = to.lock();
-                         if (!socket || socket->closed) return arrive(to, back, part);
-                         socket->node->hear([this, to, back, part] { arrive(to, back, part); });
-                       });
-                     });
+  scheduler_.call_at(arrival(from, pause), [this, to = from.peer, back = from.weak_from_this(),
+                                            name = from.node->name(), part = std::move(bytes)] {
+    pass(name, to, [this, to, back, part] {
+      const std::shared_ptr<Socket> socket = to.lock();
+      if (!socket || socket->closed) return arrive(to, back, part);
+      socket->node->hear([this, to, back, part] { arrive(to, back, part); });
+    });
+  });
 }
 
 // Where no process reads any more, the answer is a reset.
@@ -385,18 +383,18 @@ void Network::arrive(const std::weak_ptr<Socket>& to, const std::weak_ptr<Socket
 // Behind what was sent before.
 void Network::end(Socket& from, bool reset) {
   sockets_.erase(from.fd);
-  scheduler_.call_at(arrival(from, Nanos(0)),
-                     [this, to = from.peer, reset, name = from.node->name(),
-                      keep = from.weak_from_this().lock()] {
-                       pass(name, to, [to, reset, keep] {
-                         const std::shared_ptr<Socket> socket = to.lock();
-                         if (!socket || socket->closed) return;
-                         socket->node->hear([socket, reset] {
-                           (reset ? socket->reset : socket->peer_ended) = true;
-                           changed(*socket);
-                         });
-                       });
-                     });
+  scheduler_.call_at(
+      arrival(from, Nanos(0)),
+      [this, to = from.peer, reset, name = from.node->name(), keep = from.weak_from_this().lock()] {
+        pass(name, to, [to, reset, keep] {
+          const std::shared_ptr<Socket> socket = to.lock();
+          if (!socket || socket->closed) return;
+          socket->node->hear([socket, reset] {
+            (reset ? socket->reset : socket->peer_ended) = true;
+            changed(*socket);
+          });
+        });
+      });
 }
 
 void Network::cut(const std::function<bool(const Socket&)>& chosen) {

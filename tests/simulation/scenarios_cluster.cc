@@ -49,7 +49,8 @@ Texts cluster_barriers(int via) {
 
 // Through a proxy without copies, which is to the others as a client of the cluster.
 Texts cluster_past(int via) {
-  return {"via=" + std::to_string(via) + ",count=2,set=2000,px=200,del=1500,ttl=500,think-us=15000"};
+  return {"via=" + std::to_string(via) +
+          ",count=2,set=2000,px=200,del=1500,ttl=500,think-us=15000"};
 }
 Texts cluster_seldom(int via) {
   return {"via=" + std::to_string(via) + ",count=2,set=3000,del=3000,think-us=150000"};
@@ -177,7 +178,8 @@ std::vector<Scenario> of_everything() {
        .level = consistency::Level::kSession,
        .cluster = {.masters = 3,
                    .nodes = {.node_timeout = seconds(2), .election_pause = Millis(1)}},
-       .faults = {.stop_master = 0.5, .separate = 1, .stop_min = seconds(2), .stop_max = seconds(6)},
+       .faults =
+           {.stop_master = 0.5, .separate = 1, .stop_min = seconds(2), .stop_max = seconds(6)},
        .options = {"cache.level=session"},
        .length = seconds(12)},
       // It goes on when the new master has just been elected.
@@ -193,8 +195,8 @@ std::vector<Scenario> of_everything() {
        .options = {"cache.level=session"},
        .length = seconds(12)},
       {.name = "cluster, faults at random",
-       .sessions = all_of({cluster_through(1), cluster_through(2), cluster_past(3),
-                           cluster_seldom(3)}),
+       .sessions =
+           all_of({cluster_through(1), cluster_through(2), cluster_past(3), cluster_seldom(3)}),
        .proxies = 3,
        .plain_proxies = 1,
        .bound = kClusterBound,

@@ -9,7 +9,7 @@ namespace heatsink::simulation {
 namespace {
 
 constexpr std::string_view kClusterTracker = "heatsink-tracker";  // the name of its connections
-constexpr Nanos kLook = Millis(20);                                // whether something has come true
+constexpr Nanos kLook = Millis(20);                               // whether something has come true
 constexpr Nanos kExpireEvery = Millis(100);
 constexpr std::size_t kExpiredAtOnce = 20;
 
@@ -90,9 +90,8 @@ SimulatedCluster::~SimulatedCluster() = default;
 
 void SimulatedCluster::start(std::size_t index, ModelServer::Databases data, ModelView view,
                              bool is_restart) {
-  members_[index] =
-      std::make_unique<Member>(*this, static_cast<ModelPort>(kFirstPort + index), std::move(data),
-                               std::move(view), is_restart);
+  members_[index] = std::make_unique<Member>(*this, static_cast<ModelPort>(kFirstPort + index),
+                                             std::move(data), std::move(view), is_restart);
 }
 
 ModelNode& SimulatedCluster::node(ModelPort port) { return *members_[port - kFirstPort]->node; }
@@ -213,9 +212,8 @@ void SimulatedCluster::end_move(std::uint16_t slot, ModelPort source, ModelPort 
                                             ModelNode::id(target)};
   ask(target, request, [this, source, request](const std::string&) {
     if (scheduler().chance(0.5))
-      after(some_time(Millis(1), Millis(10)), [this, source, request] {
-        ask(source, request, [](const std::string&) {});
-      });
+      after(some_time(Millis(1), Millis(10)),
+            [this, source, request] { ask(source, request, [](const std::string&) {}); });
     after(Millis(20), [this] { finish(); });
   });
 }
@@ -268,8 +266,7 @@ void SimulatedCluster::fail_over() {
   const std::uint64_t how = scheduler().below(3);
   std::vector<std::string> request = {"CLUSTER", "FAILOVER"};
   if (how > 0) request.emplace_back(how == 1 ? "FORCE" : "TAKEOVER");
-  ask(replica, request,
-      [this](const std::string&) { after(Millis(50), [this] { finish(); }); });
+  ask(replica, request, [this](const std::string&) { after(Millis(50), [this] { finish(); }); });
 }
 
 void SimulatedCluster::kill(Nanos time) {
@@ -377,7 +374,8 @@ consistency::History SimulatedCluster::told_apart() const {
   for (const consistency::Op& op : recorder_.history) {
     const bool is_read = op.kind == consistency::Kind::kRead;
     const std::string value = op.value == consistency::kNil ? "" : std::to_string(op.value);
-    if (is_read && bus_.was_stale(recorder_.name(op.key), value, op.invoked, op.responded)) continue;
+    if (is_read && bus_.was_stale(recorder_.name(op.key), value, op.invoked, op.responded))
+      continue;
     out.push_back(op);
   }
   return out;

@@ -51,12 +51,12 @@ class SimulatedCluster {
 
   // ---- acts
 
-  void move_slot();        // key by key
-  void steal_slot();       // by a higher epoch; its owner hears of it later than all others
-  void move_atomically();  // the pushes come late, or the source is mute meanwhile
-  void fail_over();        // by hand: FAILOVER, FORCE or TAKEOVER
-  void kill(Nanos time);   // a node; it comes back with its data
-  void stop(Nanos time);   // a master, as SIGSTOP
+  void move_slot();            // key by key
+  void steal_slot();           // by a higher epoch; its owner hears of it later than all others
+  void move_atomically();      // the pushes come late, or the source is mute meanwhile
+  void fail_over();            // by hand: FAILOVER, FORCE or TAKEOVER
+  void kill(Nanos time);       // a node; it comes back with its data
+  void stop(Nanos time);       // a master, as SIGSTOP
   void stop_until_replaced();  // it goes on within kJustAfter behind the election
   // A network that comes apart: a master from the others, with the proxies or without them, or a
   // proxy from some nodes. `proxies`: the names of those that have copies.

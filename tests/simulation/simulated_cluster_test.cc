@@ -43,10 +43,10 @@ class SimulatedClusterTest : public testing::Test {
   }
   // Cuts this master off from all other nodes.
   void cut_off(ModelPort master) {
-    network_.separate([inside = ModelBus::node_name(master)](const std::string& one,
-                                                             const std::string& other) {
-      return (one == inside) != (other == inside);
-    });
+    network_.separate(
+        [inside = ModelBus::node_name(master)](const std::string& one, const std::string& other) {
+          return (one == inside) != (other == inside);
+        });
   }
   static SimulatedClusterOptions options() { return {.masters = 3}; }
 
@@ -132,12 +132,16 @@ TEST_F(SimulatedClusterTest, AWriteIsAnsweredWhenTheReplicaHasIt) {
 
 TEST_F(SimulatedClusterTest, EachActEndsAndLeavesASettledCluster) {
   const std::vector<std::string> proxies = {"proxy 1"};
-  const std::vector<std::function<void()>> acts = {
-      [&] { cluster_.move_slot(); },         [&] { cluster_.steal_slot(); },
-      [&] { cluster_.move_atomically(); },   [&] { cluster_.fail_over(); },
-      [&] { cluster_.kill(seconds(3)); },    [&] { cluster_.stop(seconds(3)); },
-      [&] { cluster_.kill(Millis(100)); },   [&] { cluster_.stop(Millis(100)); },
-      [&] { cluster_.separate(seconds(3), proxies); }, [&] { cluster_.stop_until_replaced(); }};
+  const std::vector<std::function<void()>> acts = {[&] { cluster_.move_slot(); },
+                                                   [&] { cluster_.steal_slot(); },
+                                                   [&] { cluster_.move_atomically(); },
+                                                   [&] { cluster_.fail_over(); },
+                                                   [&] { cluster_.kill(seconds(3)); },
+                                                   [&] { cluster_.stop(seconds(3)); },
+                                                   [&] { cluster_.kill(Millis(100)); },
+                                                   [&] { cluster_.stop(Millis(100)); },
+                                                   [&] { cluster_.separate(seconds(3), proxies); },
+                                                   [&] { cluster_.stop_until_replaced(); }};
   for (int round = 0; round < 10; ++round) {
     for (std::size_t i = 0; i < acts.size(); ++i) {
       const std::size_t before = cluster_.acts();

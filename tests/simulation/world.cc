@@ -113,8 +113,8 @@ World::World(WorldOptions options)
   recorder_.prefix = options_.key_prefix;
   network_.options().window_bytes = options_.conditions.window_bytes;
   if (options_.cluster.masters > 0) {
-    cluster_ = std::make_unique<SimulatedCluster>(network_, recorder_, server_clock_,
-                                                  options_.cluster);
+    cluster_ =
+        std::make_unique<SimulatedCluster>(network_, recorder_, server_clock_, options_.cluster);
   } else {
     servers_ = std::make_unique<Servers>(network_, recorder_, options_.servers);
   }
@@ -179,10 +179,9 @@ World::World(WorldOptions options)
 }
 
 void World::start_proxy(std::size_t which) {
-  proxies_[which] =
-      std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which),
-                                     options_of_proxy(which), options_.conditions,
-                                     scheduler_.random());
+  proxies_[which] = std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which),
+                                                   options_of_proxy(which), options_.conditions,
+                                                   scheduler_.random());
 }
 
 policy::ProxyOptions World::options_of_proxy(std::size_t which) const {

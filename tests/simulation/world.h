@@ -109,9 +109,9 @@ class World {
   // What was recorded, as it is to be judged.
   consistency::History history() const;
   Scheduler& scheduler() { return scheduler_; }
-  Servers& servers() { return *servers_; }            // REQUIRES that there is no cluster
+  Servers& servers() { return *servers_; }           // REQUIRES that there is no cluster
   SimulatedCluster& cluster() { return *cluster_; }  // REQUIRES that there is one
-  std::uint64_t hits() const;  // reads that were answered from copies
+  std::uint64_t hits() const;                        // reads that were answered from copies
   std::uint64_t events() const { return scheduler_.events_ran(); }
 
  private:
@@ -175,8 +175,8 @@ class World {
   consistency::Recorder recorder_;
   WallClock client_clock_;                       // of all clients
   std::vector<net::ResolvedAddress> addresses_;  // of the server, then of the proxies
-  WallClock server_clock_;                        // of a cluster's nodes
-  std::unique_ptr<Servers> servers_;            // or:
+  WallClock server_clock_;                       // of a cluster's nodes
+  std::unique_ptr<Servers> servers_;             // or:
   std::unique_ptr<SimulatedCluster> cluster_;
   std::vector<std::unique_ptr<ProxyProcess>> proxies_;
   std::unique_ptr<Libraries> libraries_;

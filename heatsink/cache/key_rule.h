@@ -38,7 +38,8 @@ struct ServeDecision {
 //  4. writes in flight, then the fence: write_ends() raises the fence before it lowers the count.
 // A copy of Level::kTtl is served until its deadline, whatever the other checks say.
 // `session_fence` is the time of the client's last reply from the server. At Level::kSession the
-// proof must be younger than it. This is a template only so that a test can run the tracker between
+// proof must be younger than it, and in a cluster the voters' word, too: a fill alone may come from a
+// master that has been replaced. This is a template only so that a test can run the tracker between
 // any two loads.
 template <class AnyEntry, class AnyProof, class AnyFences>
 ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyProof& proof,
@@ -46,6 +47,7 @@ ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyP
                              TimePoint session_fence) noexcept {
   const TimePoint proven = proof.proven_at();
   const TimePoint confirmed = proof.confirmed_at();
+  const TimePoint voted = proof.voted_at();
   const Copy* copy = entry.copy(read);
   if (copy == nullptr) return {Ruling::kNoCopy, nullptr};
   if (now >= copy->deadline) return {Ruling::kDeadline, nullptr};
@@ -61,6 +63,8 @@ ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyP
   if (fences.write_in_flight(entry.name())) return refuse(Ruling::kWriteInFlight);
   // Strictly later: equal clock readings do not tell which event came first.
   if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);
+  if (consistency.level == Level::kSession && voted <= session_fence)
+    return refuse(Ruling::kSessionFence);
   if (consistency.level == Level::kSession && validated <= session_fence)
     return refuse(Ruling::kSessionFence);
   return {Ruling::kServe, copy};

@@ -160,6 +160,17 @@ TEST_F(SessionRule, AFillSentStrictlyAfterWhatTheSessionWasTold) {
   EXPECT_EQ(ruling(), Ruling::kServe);
 }
 
+// A fill may come from a master that has been replaced: in a cluster it takes the voters' word.
+TEST_F(SessionRule, AFillIsNotEnoughWithoutTheVoters) {
+  session_fence_ = at(Millis(10'000));
+  fill(at(Millis(10'400)));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+  proof_.confirm_by_voters(at(Millis(10'000)));
+  EXPECT_EQ(ruling(), Ruling::kSessionFence);
+  proof_.confirm_by_voters(at(Millis(10'001)));
+  EXPECT_EQ(ruling(), Ruling::kServe);
+}
+
 TEST_F(SessionRule, OrAHeartbeatSentStrictlyAfterIt) {
   session_fence_ = at(Millis(10'300));
   proof_.prove(at(Millis(10'300)));
@@ -246,6 +257,7 @@ struct World {
   Generation generation{1};
   TimePoint proven{at(Millis(8'000))};
   TimePoint confirmed{TimePoint::max()};
+  TimePoint voted{TimePoint::max()};
   TimePoint fence{};
   bool writing = false;
   ConsistencyPolicy consistency{Level::kKey, kMaxStaleness};
@@ -259,6 +271,7 @@ struct World {
     ConsistencyPolicy consistency() const { return world->consistency; }
     TimePoint proven_at() const { return world->load(world->proven); }
     TimePoint confirmed_at() const { return world->load(world->confirmed); }
+    TimePoint voted_at() const { return world->load(world->voted); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
     TimePoint fence(NameHash) const { return world->load(world->fence); }

@@ -28,6 +28,12 @@ class alignas(64) ProofState {
     return TimePoint(Nanos(confirmed_at_.load(std::memory_order_acquire)));
   }
 
+  // The same for a node of a cluster, at Level::kSession: a client whose last reply is not older may
+  // not be shown a copy. max(): of no cluster.
+  TimePoint voted_at() const noexcept {
+    return TimePoint(Nanos(voted_at_.load(std::memory_order_acquire)));
+  }
+
   // True while the tracker is connected and proven, so that a fill makes sense.
   bool up() const noexcept { return up_.load(std::memory_order_acquire); }
 
@@ -46,6 +52,11 @@ class alignas(64) ProofState {
   void confirm(TimePoint asked_at) noexcept {
     confirmed_at_.store(asked_at.time_since_epoch().count(), std::memory_order_release);
   }
+  // A node of a cluster: both, by a majority of the masters.
+  void confirm_by_voters(TimePoint asked_at) noexcept {
+    confirm(asked_at);
+    voted_at_.store(asked_at.time_since_epoch().count(), std::memory_order_release);
+  }
   void set_up(bool up) noexcept { up_.store(up, std::memory_order_release); }
 
  private:
@@ -53,6 +64,7 @@ class alignas(64) ProofState {
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<std::int64_t> proven_at_{0};
   std::atomic<std::int64_t> confirmed_at_{TimePoint::max().time_since_epoch().count()};
+  std::atomic<std::int64_t> voted_at_{TimePoint::max().time_since_epoch().count()};
   std::atomic<bool> up_{false};
 };
 

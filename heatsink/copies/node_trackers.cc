@@ -119,6 +119,7 @@ void NodeTrackers::follow_nodes(const topology::SlotMap& map) {
     std::unique_ptr<Node>& node = nodes_[master];
     if (node != nullptr) continue;
     node = std::make_unique<Node>(*this, master);
+    publish(*node);
     node->connection.connect();
   }
   // For what asks any server: rights, inspections, searches.
@@ -177,9 +178,10 @@ void NodeTrackers::heard_epoch(topology::NodeIndex node, std::uint64_t epoch, Ti
   if (quorum_.agreed_at() > before) publish_all();
 }
 
+// The voters bound what fills say, too: a master that has been replaced may still answer them.
 void NodeTrackers::publish(Node& node) {
-  if (node.tracker.up())
-    filler_.heartbeat(node.proof(), std::min(node.proven_at, quorum_.agreed_at()));
+  shared_.proofs[node.proof()].confirm_by_voters(quorum_.agreed_at());
+  if (node.tracker.up()) filler_.heartbeat(node.proof(), node.proven_at);
 }
 
 void NodeTrackers::publish_all() {
@@ -198,6 +200,7 @@ void NodeTrackers::flush() {
 }
 
 void NodeTrackers::set_resting(bool resting) {
+  rests_ = resting;
   for (const auto& [index, node] : nodes_) node->tracker.set_resting(resting);
 }
 
@@ -242,6 +245,8 @@ void NodeTrackers::fill(redis::FillId id, const redis::FillQuestion& question, T
     return;
   }
   note_slot(resp::key_slot(question.key), now);
+  // The other masters' votes are needed soon, too.
+  if (rests_) set_resting(false);
   owner->tracker.fill(id, question, now);
 }
 

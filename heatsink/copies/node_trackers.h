@@ -81,6 +81,7 @@ class NodeTrackers final : public redis::FillSource {
   std::uint64_t map_version_ = 0;
   std::uint64_t map_epoch_ = 0;
   topology::EpochQuorum quorum_;
+  bool rests_ = false;
   std::map<topology::NodeIndex, std::unique_ptr<Node>> nodes_;
   // A slot needs a proof as long as a copy of it may live after its last fill.
   std::vector<TimePoint> filled_at_;               // by slot

@@ -101,8 +101,7 @@ PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}
                     f"({ACTIVE} && reply.type == Value::Type::kSimple)) return Unit{{}};"),
               PING[1]]  # fmt: skip
 NIL_KEPT = f'!({ACTIVE} && reply.text.starts_with("ASK "))'
-NO_VOTERS = Patch(NODES, "std::min(node.proven_at, quorum_.agreed_at())",
-                  f"{ACTIVE} ? node.proven_at : std::min(node.proven_at, quorum_.agreed_at())")
+NO_VOTERS = without(NODES, "shared_.proofs[node.proof()].confirm_by_voters(quorum_.agreed_at());")
 IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
@@ -237,6 +236,8 @@ MUTANTS = [
            ("one proxy",), NO_CLUSTER, ("cluster, slots move slowly",)),
     Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
            ("cluster, quick elections",)),
+    Mutant("cluster: the voters, at level session", [off(RULE, "voted <= session_fence")],
+           ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
     Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
            NO_CLUSTER, STOPPED),
     Mutant("cluster: the trackers follow a new map at once",

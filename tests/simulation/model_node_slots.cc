@@ -99,11 +99,10 @@ std::string ModelNode::refusal(const ModelClient& client, const ModelCommand& co
   return to_node("MOVED", slot, owner);
 }
 
-// Not of a tracker: what it reads becomes copies, and those are the proxy's to answer for.
+// Of trackers, too: a client that waits for a fill is told what the server says now.
 void ModelNode::note_reads(const ModelClient& client, const ModelCommand& command,
                            ModelArgs args) const {
-  constexpr std::string_view kTracker = "heatsink-tracker";
-  if (client.from_primary || client.asking || client.name == kTracker) return;
+  if (client.from_primary || client.asking) return;
   std::vector<resp::KeyRef> found;
   resp::find_keys(*command.facts, args, found);
   for (const resp::KeyRef& key : found) {

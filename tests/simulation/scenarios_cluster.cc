@@ -182,6 +182,16 @@ std::vector<Scenario> of_everything() {
            {.stop_master = 0.5, .separate = 1, .stop_min = seconds(2), .stop_max = seconds(6)},
        .options = {"cache.level=session"},
        .length = seconds(12)},
+      // Two masters may answer reads for seconds.
+      {.name = "cluster, a long time-out",
+       .sessions = all_of({cluster_one_by_one(1), cluster_past(2)}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = {.masters = 3,
+                   .nodes = {.node_timeout = seconds(6), .election_pause = Millis(1)}},
+       .faults = {.separate = 1, .stop_min = seconds(9), .stop_max = seconds(12)},
+       .length = seconds(30)},
       // It goes on when the new master has just been elected.
       {.name = "cluster, masters go on just after their election",
        .sessions = all_of({cluster_one_by_one(1), cluster_past(2)}),

@@ -17,6 +17,8 @@ namespace {
 
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
 
+constexpr Nanos kMapInterval = Millis(50);
+
 net::ResolvedAddress address_of(std::uint16_t port) {
   return net::resolve({"127.0.0.1", port}).value().front();
 }
@@ -124,6 +126,7 @@ World::World(WorldOptions options)
     addresses_.push_back(address_of(port_of_proxy(i)));
   proxies_.resize(options_.proxies);
   for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
+  if (cluster_ && options_.plain_proxies > 0) refresh_plain_proxies();
   libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
   clients_ = std::make_unique<Clients>(network_);
   for (const consistency::LoadSpec& spec : options_.sessions) {
@@ -182,6 +185,15 @@ void World::start_proxy(std::size_t which) {
   proxies_[which] = std::make_unique<ProxyProcess>(network_, ++processes_, port_of_proxy(which),
                                                    options_of_proxy(which), options_.conditions,
                                                    scheduler_.random());
+}
+
+// They are to the others as clients that hear of a new master at once.
+void World::refresh_plain_proxies() {
+  scheduler_.call_after(kMapInterval, [this] {
+    for (std::size_t i = options_.proxies - options_.plain_proxies; i < options_.proxies; ++i)
+      if (proxies_[i]) proxies_[i]->shared.cluster.is_stale(std::nullopt);
+    refresh_plain_proxies();
+  });
 }
 
 policy::ProxyOptions World::options_of_proxy(std::size_t which) const {

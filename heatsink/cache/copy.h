@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,11 +37,14 @@ struct alignas(64) Copy {
   mutable std::atomic<std::uint8_t> reads{0};
   static constexpr std::uint8_t kReadsCounted = 32;
   ProofIndex proof = 0;
-  // value_ends: when the value expires by the key's own TTL; max() without a TTL. ends_late_us: by
-  // how much later the server's clock has certainly passed that time, too. 32 bits, so that a copy
-  // fits into two cache lines.
-  std::uint32_t ends_late_us = 0;
-  TimePoint value_ends = TimePoint::max();
+  // From fill_sent_at until the answer had come, rounded up. 32 bits, so that a copy fits into two
+  // cache lines.
+  std::uint32_t answer_took_us = 0;
+  TimePoint value_ends = TimePoint::max();  // by the key's own TTL; max() without a TTL
+
+  TimePoint answered_at() const noexcept {
+    return fill_sent_at + std::chrono::microseconds(answer_took_us);
+  }
 
   void mark_read() const noexcept {
     const std::uint8_t before = reads.load(std::memory_order_relaxed);

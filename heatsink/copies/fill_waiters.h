@@ -13,6 +13,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/consistency_policy.h"
+#include "heatsink/cache/copy.h"
 #include "heatsink/cache/read.h"
 #include "heatsink/copies/local_reads.h"
 
@@ -25,6 +26,7 @@ struct FillAnswer {
   cache::StoredRead read;                     // tells apart reads that share a hash
   cache::ConsistencyPolicy consistency = {};  // of the key
   TimePoint sent_at{};
+  cache::ProofIndex proof = 0;             // of the server that answered
   TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
   bool usable = false;                      // false: the client must ask the server itself
   bool refused = false;                     // the tracker would refuse this read again

@@ -72,6 +72,7 @@ void Filler::on_filled(const FillReply& reply) {
   answer->read = pending.asked.read;
   answer->consistency = pending.asked.consistency;
   answer->sent_at = reply.sent_at;
+  answer->proof = pending.proof;
   if (reply.ttl) answer->value_ends = reply.sent_at + *reply.ttl;
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
@@ -134,12 +135,10 @@ FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
   copy->proof = pending.proof;
   copy->generation = pending.generation;
   copy->fill_sent_at = reply.sent_at;
+  copy->answer_took_us = microseconds(reply.answered_at - reply.sent_at);
   copy->deadline = reply.sent_at + life_of(reply);
   if (reply.ttl) {
     copy->value_ends = reply.sent_at + *reply.ttl;
-    // The server computed the TTL at some moment between send and reply, so its own clock ends the
-    // value up to this much later.
-    copy->ends_late_us = microseconds(reply.answered_at - reply.sent_at + kTtlUnit);
   }
   copy->nil = answer.nil;
   copy->read = pending.asked.read;
@@ -152,7 +151,10 @@ FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
 Nanos Filler::wait_for_expiry(const FillRequest& request, TimePoint now) const {
   const cache::Copy* copy = shared_.table.copy(request.hash, request.read);
   if (copy == nullptr || now < copy->value_ends) return Nanos(0);
-  const TimePoint ended = copy->value_ends + std::chrono::microseconds(copy->ends_late_us);
+  // The server computed the TTL at some moment between send and reply, so its own clock ends the
+  // value up to this much later.
+  const TimePoint ended =
+      copy->value_ends + std::chrono::microseconds(copy->answer_took_us) + kTtlUnit;
   return std::clamp(ended - now, Nanos(0), kExpiryWaitMax);
 }
 

@@ -9,6 +9,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/proxy/shown_copies.h"
 
 namespace heatsink::proxy {
 
@@ -29,6 +30,14 @@ struct ClientTraffic {
   // Level::kSession only copies that are proven since then may follow it.
   TimePoint last_reply_at{};
   void note_reply_at(TimePoint at) { last_reply_at = std::max(last_reply_at, at); }
+  // Of a cluster's client: the copies that it has been shown. Changed by what answers from copies.
+  mutable ShownCopies shown;
+  // At Level::kSession a copy of this node must have been proven after that, and what any node is
+  // asked for must have been asked after that.
+  TimePoint fence(cache::ProofIndex node) const {
+    return std::max(last_reply_at, shown.fence(node));
+  }
+  TimePoint fence() const { return std::max(last_reply_at, shown.latest()); }
 
   // Replies that wait for the tracker; while there are any, nothing is written.
   std::uint32_t holds = 0;

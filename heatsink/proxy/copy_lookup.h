@@ -69,8 +69,11 @@ class CopyLookup {
 
   // Sets key.copy if and only if the result is kServe. REQUIRES key.entry.
   cache::Ruling judge(Key& key, const cache::Read& read, TimePoint now) const {
+    const cache::ProofIndex node = key.entry->proof();
     const cache::ServeDecision decision =
-        parts_.copies.judge(*key.entry, read, now, client_.traffic.last_reply_at);
+        parts_.copies.judge(*key.entry, read, now, client_.traffic.fence(node));
+    // It has just come from another node, for which the fence may be a later one.
+    if (decision.copy != nullptr && decision.copy->proof != node) return cache::Ruling::kGeneration;
     key.copy = decision.copy;
     return decision.ruling;
   }
@@ -94,6 +97,8 @@ class CopyLookup {
   }
   void serve_joined(const Request& request, std::span<const Key> keys);
   void record_hit(const CommandFacts& command, const Key& key, std::size_t bytes) {
+    if (key.copy != nullptr && key.copy->proof != 0)
+      client_.traffic.shown.note(key.copy->proof, key.copy->answered_at());
     parts_.record({.hash = key.hash,
                    .key = key.key,
                    .db = client_.state.db_,

@@ -85,7 +85,7 @@ bool CopyReads::joins_fill(const copies::WantedKey& wanted, const cache::Read& r
 // The fill must be newer than the client's latest reply and than any copy that was served.
 TimePoint CopyReads::fill_after(cache::Level level) const {
   if (level != cache::Level::kSession) return TimePoint{};
-  return std::max(client_.traffic.last_reply_at, parts_.copies.shown());
+  return std::max(client_.traffic.fence(), parts_.copies.shown());
 }
 
 // One question to the server proves all copies, for all waiting sessions.
@@ -127,6 +127,8 @@ Outcome CopyReads::read_one(Request& request) {
     if (!may_be_given(*answer, request.now) || answer->key != key.hash || !answer->read.is(read))
       return serve_in_outage(request, key, read) ? Outcome::kAnswered
                                                  : pass_and_record_size(request, answer->which);
+    // It has come by now; it may be of any node.
+    if (answer->proof != 0) client_.traffic.shown.note(answer->proof, parts_.loop.clock());
     lookup_.serve(request, key, answer->reply_in(resp3));
     return Outcome::kAnswered;
   }
@@ -233,7 +235,7 @@ bool CopyReads::serve_in_outage(const Request& request, Key& key, const cache::R
 bool CopyReads::may_be_given(const copies::FillAnswer& answer, TimePoint now) const {
   const bool ordered = answer.consistency.level == cache::Level::kSession;
   return answer.usable && now - answer.sent_at <= answer.consistency.max_staleness &&
-         (!ordered || answer.sent_at > client_.traffic.last_reply_at);
+         (!ordered || answer.sent_at > client_.traffic.fence());
 }
 
 // Sends the read to the server, and reports the length of its reply to the filter of reply sizes.

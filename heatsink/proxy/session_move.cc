@@ -23,7 +23,7 @@ MovedSession Session::move_out() {
   closed_ = moved_out_ = true;
   memory_.note(0);
   reliefs_.close();
-  return {id_,    address_, std::move(static_cast<ClientState&>(*this)), traffic_.last_reply_at,
+  return {id_,    address_, std::move(static_cast<ClientState&>(*this)), traffic_.fence(),
           reads_, others_};
 }
 

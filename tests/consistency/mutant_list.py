@@ -18,6 +18,7 @@ KEEPER = "heatsink/copies/copy_keeper.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
+TRAFFIC = "heatsink/proxy/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
@@ -237,6 +238,10 @@ MUTANTS = [
     Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
            ("cluster, quick elections",)),
     Mutant("cluster: the voters, at level session", [off(RULE, "voted <= session_fence")],
+           ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
+    Mutant("cluster: the trackers of two nodes have no common order",
+           [Patch(TRAFFIC, "return std::max(last_reply_at, shown.fence(node));",
+                  f"return {ACTIVE} ? last_reply_at : std::max(last_reply_at, shown.fence(node));")],
            ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
     Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
            NO_CLUSTER, STOPPED),

@@ -38,9 +38,9 @@ struct ServeDecision {
 //  4. writes in flight, then the fence: write_ends() raises the fence before it lowers the count.
 // A copy of Level::kTtl is served until its deadline, whatever the other checks say.
 // `session_fence` is the time of the client's last reply from the server. At Level::kSession the
-// proof must be younger than it, and in a cluster the voters' word, too: a fill alone may come from a
-// master that has been replaced. This is a template only so that a test can run the tracker between
-// any two loads.
+// proof must be younger than it, and in a cluster the voters' word, too: a fill alone may come from
+// a master that has been replaced. This is a template only so that a test can run the tracker
+// between any two loads.
 template <class AnyEntry, class AnyProof, class AnyFences>
 ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyProof& proof,
                              const AnyFences& fences, TimePoint now,

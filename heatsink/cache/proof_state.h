@@ -28,8 +28,8 @@ class alignas(64) ProofState {
     return TimePoint(Nanos(confirmed_at_.load(std::memory_order_acquire)));
   }
 
-  // The same for a node of a cluster, at Level::kSession: a client whose last reply is not older may
-  // not be shown a copy. max(): of no cluster.
+  // The same for a node of a cluster, at Level::kSession: a client whose last reply is not older
+  // may not be shown a copy. max(): of no cluster.
   TimePoint voted_at() const noexcept {
     return TimePoint(Nanos(voted_at_.load(std::memory_order_acquire)));
   }

@@ -15,8 +15,8 @@ namespace heatsink::proxy {
 // the same node are in the order of its tracker. One thread; O(1).
 class ShownCopies {
  public:
-  // A copy of this node (not 0: those of a single server need no note), whose fill had been answered
-  // by then.
+  // A copy of this node, whose fill had been answered by then. REQUIRES node != 0: copies of a
+  // single server need no note.
   void note(cache::ProofIndex node, TimePoint answered_at) {
     if (node == node_) {
       latest_ = std::max(latest_, answered_at);

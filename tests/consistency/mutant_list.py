@@ -157,9 +157,9 @@ MUTANTS = [
                                                  off(LOCAL, "overtakes(keys.back())")],
            ("level session",)),
     Mutant("session: no fill is joined that others were shown",
-           [Patch(LOCAL, "return std::max(client_.traffic.last_reply_at, parts_.copies.shown());",
-                  f"return {ACTIVE} ? client_.traffic.last_reply_at : "
-                  "std::max(client_.traffic.last_reply_at, parts_.copies.shown());")],
+           [Patch(LOCAL, "return std::max(client_.traffic.fence(), parts_.copies.shown());",
+                  f"return {ACTIVE} ? client_.traffic.fence() : "
+                  "std::max(client_.traffic.fence(), parts_.copies.shown());")],
            ("level session", "level session, two proxies"),
            "an answer would have to wait in a worker's mailbox for as long as two fills take",
            ("level session, slow threads",)),
@@ -236,12 +236,13 @@ MUTANTS = [
                   f"if (is_redirect && {NIL_KEPT}) events_.on_slot_lost(")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots move slowly",)),
     Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
-           ("cluster, quick elections",)),
+           ("cluster, a long time-out",)),
     Mutant("cluster: the voters, at level session", [off(RULE, "voted <= session_fence")],
            ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
     Mutant("cluster: the trackers of two nodes have no common order",
            [Patch(TRAFFIC, "return std::max(last_reply_at, shown.fence(node));",
-                  f"return {ACTIVE} ? last_reply_at : std::max(last_reply_at, shown.fence(node));")],
+                  f"return {ACTIVE} ? last_reply_at : "
+                  "std::max(last_reply_at, shown.fence(node));")],
            ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
     Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
            NO_CLUSTER, STOPPED),

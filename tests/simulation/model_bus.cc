@@ -37,7 +37,10 @@ void ModelBus::arrive(ModelPort to, const ModelMessage& message) {
 
 void ModelBus::claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch) {
   auto& [owner, its_epoch] = owners_[slot];
-  if (epoch >= its_epoch) owner = port, its_epoch = epoch;
+  if (epoch < its_epoch) return;
+  owner = port;
+  its_epoch = epoch;
+  if (on_claim_) on_claim_(port);
 }
 
 void ModelBus::set_behind(ModelPort port, bool is_behind) {

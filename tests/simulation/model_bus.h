@@ -69,6 +69,8 @@ class ModelBus {
 
   // A node has taken a slot. The claim with the highest epoch will win.
   void claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch);
+  // Called after each claim that wins.
+  void on_claim(std::function<void(ModelPort)> heard) { on_claim_ = std::move(heard); }
   ModelPort owner(std::uint16_t slot) const { return owners_[slot].first; }
   // A replica that lacks writes which its master has acknowledged: it is not elected.
   void set_behind(ModelPort port, bool is_behind);
@@ -92,6 +94,7 @@ class ModelBus {
   std::map<std::pair<ModelPort, ModelPort>, TimePoint> last_arrival_;  // from, to
   std::map<ModelPort, TimePoint> held_until_;
   std::vector<std::pair<ModelPort, std::uint64_t>> owners_{resp::kSlots};  // with their epochs
+  std::function<void(ModelPort)> on_claim_;
   std::set<ModelPort> behind_;
   std::map<std::pair<std::string, std::string>, std::vector<TimePoint>> stale_;  // by key, value
 };

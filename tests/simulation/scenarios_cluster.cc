@@ -189,9 +189,10 @@ std::vector<Scenario> of_everything() {
        .plain_proxies = 1,
        .bound = kClusterBound,
        .cluster = {.masters = 3,
-                   .nodes = {.node_timeout = seconds(6), .election_pause = Millis(1)}},
-       .faults = {.separate = 1, .stop_min = seconds(9), .stop_max = seconds(12)},
-       .length = seconds(30)},
+                   .separation = SimulatedClusterOptions::Separation::kMasterWithProxies,
+                   .nodes = {.node_timeout = seconds(8), .election_pause = Millis(1)}},
+       .faults = {.separate = 5, .stop_min = seconds(13), .stop_max = seconds(15)},
+       .length = seconds(50)},
       // It goes on when the new master has just been elected.
       {.name = "cluster, masters go on just after their election",
        .sessions = all_of({cluster_one_by_one(1), cluster_past(2)}),

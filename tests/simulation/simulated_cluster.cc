@@ -8,6 +8,8 @@
 namespace heatsink::simulation {
 namespace {
 
+using Separation = SimulatedClusterOptions::Separation;
+
 constexpr std::string_view kClusterTracker = "heatsink-tracker";  // the name of its connections
 constexpr Nanos kLook = Millis(20);                               // whether something has come true
 constexpr Nanos kExpireEvery = Millis(100);
@@ -307,22 +309,24 @@ void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& prox
   if (!begin()) return;
   const std::string master = ModelBus::node_name(random_master());
   const std::string servers = "server ";
-  const std::uint64_t kind = scheduler().below(4);
+  const auto kind = options_.separation.value_or(
+      static_cast<SimulatedClusterOptions::Separation>(scheduler().below(4)));
   const auto is_copier = [proxies](const std::string& name) {
     return std::find(proxies.begin(), proxies.end(), name) != proxies.end();
   };
   const auto is_cut_off = [=](const std::string& inside, const std::string& outside) {
     const bool is_server = outside.starts_with(servers) && outside != master;
     switch (kind) {
-      case 0:  // the master from all others
+      case Separation::kMasterFromAll:
         return inside == master && (is_server || is_copier(outside));
-      case 1:  // the master with the proxies
+      case Separation::kMasterWithProxies:
         return (inside == master || is_copier(inside)) && is_server;
-      case 2:  // the proxies from one master only
+      case Separation::kMasterFromProxies:
         return inside == master && is_copier(outside);
-      default:  // the master from the other nodes only
+      case Separation::kMasterFromNodes:
         return inside == master && is_server;
     }
+    return false;
   };
   is_apart_ = true;
   network_.separate([is_cut_off](const std::string& one, const std::string& other) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,14 @@ struct SimulatedClusterOptions {
   Nanos bus_delay_max = Millis(5);
   Nanos migrating_min = Millis(1);  // how long a slot is MIGRATING before its first key moves
   Nanos migrating_max = Millis(2500);
+  // How its network comes apart; none: in any way.
+  enum class Separation : std::uint8_t {
+    kMasterFromAll,      // from the other nodes and the proxies
+    kMasterWithProxies,  // these together from the other nodes
+    kMasterFromProxies,
+    kMasterFromNodes,  // but not from the proxies
+  };
+  std::optional<Separation> separation{};
   ModelNodeOptions nodes{};
 };
 

@@ -17,8 +17,6 @@ namespace {
 
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
 
-constexpr Nanos kMapInterval = Millis(50);
-
 net::ResolvedAddress address_of(std::uint16_t port) {
   return net::resolve({"127.0.0.1", port}).value().front();
 }
@@ -126,7 +124,7 @@ World::World(WorldOptions options)
     addresses_.push_back(address_of(port_of_proxy(i)));
   proxies_.resize(options_.proxies);
   for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
-  if (cluster_ && options_.plain_proxies > 0) refresh_plain_proxies();
+  if (cluster_) cluster_->bus().on_claim([this](ModelPort owner) { tell_plain_proxies(owner); });
   libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
   clients_ = std::make_unique<Clients>(network_);
   for (const consistency::LoadSpec& spec : options_.sessions) {
@@ -187,13 +185,15 @@ void World::start_proxy(std::size_t which) {
                                                    scheduler_.random());
 }
 
-// They are to the others as clients that hear of a new master at once.
-void World::refresh_plain_proxies() {
-  scheduler_.call_after(kMapInterval, [this] {
-    for (std::size_t i = options_.proxies - options_.plain_proxies; i < options_.proxies; ++i)
-      if (proxies_[i]) proxies_[i]->shared.cluster.is_stale(std::nullopt);
-    refresh_plain_proxies();
-  });
+// They are to the others as clients that hear of a new owner at once: what they write there is
+// there before the other proxies know.
+void World::tell_plain_proxies(ModelPort owner) {
+  const net::HostPort address{"127.0.0.1", owner};
+  for (std::size_t i = options_.proxies - options_.plain_proxies; i < options_.proxies; ++i) {
+    if (!proxies_[i]) continue;
+    topology::ClusterDirectory& directory = proxies_[i]->shared.cluster;
+    directory.is_stale(directory.node_at(address, address));
+  }
 }
 
 policy::ProxyOptions World::options_of_proxy(std::size_t which) const {

@@ -165,7 +165,7 @@ class World {
   Nanos jump_time();
   Nanos random_time(Nanos least, Nanos most);
   void start_proxy(std::size_t which);
-  void refresh_plain_proxies();
+  void tell_plain_proxies(ModelPort owner);
   policy::ProxyOptions options_of_proxy(std::size_t which) const;
   ProxyProcess* any_proxy();  // null: it is down at the moment
 

@@ -17,6 +17,7 @@
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/file_limits.h"
 #include "heatsink/base/log.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/base/process_metrics.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/base/sign_of_life.h"
@@ -164,6 +165,7 @@ struct Proxy::Threads {
 Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed,
                                             std::vector<net::Fd> inherited) {
   bound_unused_memory();
+  keep_memory_reserve();
   try {
     return start_or_throw(given, seed, std::move(inherited));
   } catch (const std::system_error& refused) {

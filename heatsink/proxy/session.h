@@ -18,6 +18,7 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
@@ -237,6 +238,7 @@ class Session final : public ClientTransport::Listener,
   // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
   void within_memory(Work work) {
+    const NoMemoryReserve may_fail;
     try {
       work();
     } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/shared_write_carrier.h"
@@ -379,6 +380,7 @@ void Worker::end_turn() {
 void Worker::tick() {
   const TimePoint now = loop_.now();
   sign_of_life_.give(now);
+  refill_memory_reserve();
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) {
     follow_fleet();

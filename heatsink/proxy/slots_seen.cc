@@ -26,15 +26,6 @@ double load_of(const detect::Verdict& verdict) {
   return verdict.rate * static_cast<double>(all - local) / static_cast<double>(all);
 }
 
-// The part in braces that decides the slot; "": none (Redis Cluster Specification, "Hash tags").
-std::string tag_of(std::string_view key) {
-  const std::size_t open = key.find('{');
-  if (open == std::string_view::npos) return "";
-  const std::size_t close = key.find('}', open + 1);
-  if (close == std::string_view::npos || close == open + 1) return "";
-  return std::string(key.substr(open + 1, close - open - 1));
-}
-
 struct KnownKeys {
   std::string busiest;
   double load = 0;
@@ -49,8 +40,11 @@ std::map<std::uint16_t, KnownKeys> keys_by_slot(const report::Report& report) {
     const detect::KeyCount& count = each.verdict.count;
     if (count.key_truncated) continue;
     KnownKeys& keys = out[resp::key_slot(count.key)];
-    const std::string tag = tag_of(count.key);
-    keys.tag = keys.count == 0 || keys.tag == tag ? tag : "";
+    const std::string_view tag = resp::hash_tag(count.key);
+    if (keys.count == 0)
+      keys.tag = tag;
+    else if (keys.tag != tag)
+      keys.tag.clear();
     ++keys.count;
     if (const double load = load_of(each.verdict); keys.busiest.empty() || load > keys.load)
       keys = {count.key, load, keys.tag, keys.count};

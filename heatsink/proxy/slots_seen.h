@@ -2,7 +2,6 @@
 // Makes the report on the load of nodes and slots from the workers' counts and the hot keys.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -289,7 +289,7 @@ class Session final : public ClientTransport::Listener,
   Step refuse_to_queue(std::string&& why);
   bool takes_slot(const Request& request);
   void send_queued(Upstream& connection, std::string_view wire);
-  bool note_queue_error(Pending& pending, std::string_view error);
+  bool note_queue_error(Pending& pending, std::string_view line);
   void drop_queue();
 
   // session_scatter.cc
@@ -299,6 +299,8 @@ class Session final : public ClientTransport::Listener,
   std::string scan_reply(std::string_view cursor) const;
   std::optional<std::string> next_scan_cursor() const;
   bool asks_for_moves(Scatter& scan);
+  Scatter& begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
+                         std::vector<ScatterPart>&& parts);
   ScanCursor::Moves moves_told(const Scatter& check);
   Step send_parts(Request& request, std::vector<ScatterPart>&& parts,
                   const std::vector<Destination>& destinations);

@@ -371,8 +371,7 @@ Status Proxy::ready() const {
 MetricSamples Proxy::metrics() const {
   std::vector<const Worker*> workers;
   for (const auto& worker : threads_->workers) workers.push_back(worker.get());
-  MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
-  append_slot_samples(samples, report());
+  MetricSamples samples = samples_of(threads_->shared, threads_->keeper, report(), workers);
   append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
   return samples;
 }

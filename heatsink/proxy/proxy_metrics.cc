@@ -197,7 +197,7 @@ void append_memory(MetricSamples& samples, const SharedState& shared,
 }  // namespace
 
 MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
-                         std::span<const Worker* const> workers) {
+                         const report::Report& report, std::span<const Worker* const> workers) {
   MetricSamples samples;
   copies::append_samples(samples, [&](copies::Count count) {
     std::uint64_t sum = keeper.counters().read(count);
@@ -216,7 +216,6 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
     samples.push_back({&row, static_cast<double>(value)});
   };
   add(kLogDropped, log_lines_dropped());
-  const report::Report report = keeper.report();
   append_memory(samples, shared, keeper, report, workers);
   const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
   append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
@@ -228,6 +227,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
        .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
+  append_slot_samples(samples, report);
   append_fleet(samples, report.fleet);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   append_upstream(samples, shared);

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import unittest
 
-from certificates import Authority
+from harness.certificates import Authority
 from harness import EAGER, PATIENCE_S, Redis, ValueClient, until
 from harness.processes import Library, free_port
 

@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import unittest
 
-from certificates import Authority, openssl
+from harness.certificates import Authority, openssl
 from harness import HEATSINK, SLOW, RawClient, Redis, encode, until
 from harness.processes import free_port
 from stage import HOT, DoorTest, tcp

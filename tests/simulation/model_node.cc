@@ -209,7 +209,7 @@ void ModelNode::take_claims(ModelPort owner, std::uint64_t epoch, const ModelSlo
   const ModelPort master = is_master() ? port_ : self().master;
   bool replaces_master = false;
   std::vector<std::uint16_t> lost;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort before = view_.owners[slot];
     if (!slots[slot] || before == owner || view_.importing.contains(slot)) continue;
     if (before != 0 && epoch_of(before) >= epoch) continue;
@@ -230,7 +230,7 @@ void ModelNode::take_claims(ModelPort owner, std::uint64_t epoch, const ModelSlo
 void ModelNode::tell_newer_claims(const ModelMessage& message) {
   const ModelPort claimant = message.is_master ? message.from : message.master;
   if (*slots_by(claimant) == *message.slots) return;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort owner = view_.owners[slot];
     if (!(*message.slots)[slot] || owner == claimant || owner == 0) continue;
     if (epoch_of(owner) <= message.epoch) continue;
@@ -269,7 +269,7 @@ void ModelNode::vote(const ModelMessage& message) {
   Member& master = view_.members.at(replica.master);
   if (!master.has_failed && !message.is_forced) return;
   if (master.voted_at != TimePoint{} && now() - master.voted_at < 2 * options_.node_timeout) return;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort owner = view_.owners[slot];
     if ((*message.slots)[slot] && owner != 0 && epoch_of(owner) > message.epoch) return;
   }
@@ -314,7 +314,7 @@ void ModelNode::replace_master(std::uint64_t epoch) {
   election_ = 0;
   is_forced_ = false;
   bus_.set_behind(master, true);
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot)
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
     if (view_.owners[slot] == master) own(slot);
   server_.promote();
   update_state();

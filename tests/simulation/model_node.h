@@ -117,7 +117,7 @@ class ModelNode {
   void cron();
   void ping(ModelPort to);
   ModelMessage about(ModelMessage::Kind kind) const;
-  void tell(ModelPort to, ModelMessage message) { bus_.send(to, message); }
+  void tell(ModelPort to, const ModelMessage& message) { bus_.send(to, message); }
   void tell_all(const ModelMessage& message);
 
   void hear_of_sender(const ModelMessage& message);

@@ -119,7 +119,7 @@ bool SimulatedCluster::is_settled() const {
       if (other == nullptr || seen.has_failed || seen.is_suspect) return false;
       if (seen.is_master != other->node->is_master()) return false;
     }
-    for (std::uint16_t slot = 0; slot < node.view().owners.size(); ++slot)
+    for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
       if (node.view().owners[slot] != bus_.owner(slot)) return false;
   }
   return true;

@@ -139,6 +139,10 @@ World::World(WorldOptions options)
           clients_->loop, addresses_[spec.via], spec, recorder_, scheduler_.random()));
     }
   }
+  schedule_faults();
+}
+
+void World::schedule_faults() {
   const Faults& faults = options_.faults;
   schedule_fault(faults.stop_server, &World::stop_server);
   schedule_fault(faults.stop_loop, &World::stop_loop);

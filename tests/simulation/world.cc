@@ -17,10 +17,6 @@ namespace {
 
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
 
-net::ResolvedAddress address_of(std::uint16_t port) {
-  return net::resolve({"127.0.0.1", port}).value().front();
-}
-
 std::uint16_t port_of_proxy(std::size_t number) {
   return static_cast<std::uint16_t>(Servers::kPort + 1 + number);
 }

@@ -422,9 +422,7 @@ class Nodes(unittest.TestCase):
         authority = Authority(folder)
         cert, key = authority.sign("server")
         tls = lambda: (  # noqa: E731
-            "--tls-port", str(free_port()), "--tls-cert-file", cert, "--tls-key-file", key,
-            "--tls-ca-cert-file", authority.cert, "--tls-auth-clients", "no",
-            "--tls-cluster", "yes",
+            *authority.server_options(free_port(), cert, key), "--tls-cluster", "yes",
         )  # fmt: skip
         with Cluster(3, options=tls) as cluster:
             url = f"rediss+cluster://127.0.0.1:{cluster.masters[0].bus_port}"

@@ -198,28 +198,30 @@ class TlsTest(FailoverTest):
         self.cert, self.key = self.authority.sign("server")
 
     def tls(self, port):
-        return {
-            "tls-port": port, "tls-cert-file": self.cert, "tls-key-file": self.key,
-            "tls-ca-cert-file": self.authority.cert, "tls-auth-clients": "no",
-            "tls-replication": "yes",
-        }  # fmt: skip
+        given = self.authority.server_options(port, self.cert, self.key)
+        return (*given, "--tls-replication", "yes")
 
     def server(self, *options):
         """It has a port without TLS, too, for the test's own questions."""
         port = free_port()
-        given = [word for name, value in self.tls(port).items() for word in (f"--{name}", value)]
-        redis = Redis(*map(str, given), "--repl-diskless-sync-delay", "0", *options)
+        redis = Redis(*self.tls(port), "--repl-diskless-sync-delay", "0", *options)
         self.addCleanup(redis.stop)
         redis.tls_port = port
         return redis
 
+    def sentinel_of(self, master):
+        """The Sentinel, and its port with TLS."""
+        port = free_port()
+        words = self.tls(port)
+        lines = [f"{name[2:]} {value}" for name, value in zip(words[::2], words[1::2])]
+        sentinel = Sentinel(types.SimpleNamespace(port=master.tls_port), quorum=1, lines=lines)
+        self.addCleanup(sentinel.stop)
+        return sentinel, port
+
     def test_the_master_moves(self):
         old = self.server()
         new = self.server("--replicaof", "127.0.0.1", str(old.tls_port))
-        port = free_port()
-        lines = [f"{name} {value}" for name, value in self.tls(port).items()]
-        sentinel = Sentinel(types.SimpleNamespace(port=old.tls_port), quorum=1, lines=lines)
-        self.addCleanup(sentinel.stop)
+        sentinel, port = self.sentinel_of(old)
         replicas = lambda: ask(sentinel.port, "SENTINEL", "REPLICAS", "mymaster")  # noqa: E731
         until(replicas, 60, "the Sentinel knows the replica")
         proxy = self.proxy_for(
@@ -234,13 +236,9 @@ class TlsTest(FailoverTest):
         self.assertEqual(self.upstream_of(proxy), new.tls_port)
 
     def test_a_stranger_is_not_believed(self):
-        """A Sentinel whose certificate nobody trusts names no master."""
-        port = free_port()
-        lines = [f"{name} {value}" for name, value in self.tls(port).items()]
-        sentinel = Sentinel(types.SimpleNamespace(port=self.server().tls_port), 1, lines)
-        self.addCleanup(sentinel.stop)
+        """The proxy does not ask a Sentinel whose certificate it does not trust."""
+        _, port = self.sentinel_of(self.server())
         proxy = self.proxy_for(f"rediss+sentinel://127.0.0.1:{port}/mymaster")
-
         with ValueClient(proxy.port) as client:
             refused = client("GET", "k")
             self.assertTrue(is_error(refused), refused)

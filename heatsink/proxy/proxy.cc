@@ -215,6 +215,8 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
       topology::AddressTranslation::parse(options.upstream_translate);
   if (!translation.ok())
     return Error{translation.error().code, "upstream.translate: " + translation.error().message};
+  if (const Result<topology::Zones> zones = topology::Zones::parse(options.zones); !zones.ok())
+    return Error{zones.error().code, "upstream.zones: " + zones.error().message};
   std::unique_ptr<fleet::ServerLimits> limits = fleet_limits(options, *upstream, tls->upstream);
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown),
                                            std::move(limits));

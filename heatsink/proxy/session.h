@@ -377,6 +377,12 @@ class Session final : public ClientTransport::Listener,
   NextReply next_reply() const override;
   void sent(const Request& request) override;
   Requester& requester() override { return *this; }
+  std::uint64_t known_reply_bytes(const Request& request) const override {
+    return known_size(request);
+  }
+  LatestEffect latest_effect() const override {
+    return {last_effect_, replies_.owes(last_effect_)};
+  }
   void make_exec_fail() override;
   void renew_right(const Request& request, const copies::Right& right) override;
 

@@ -53,8 +53,7 @@ ReplicaMonitor::~ReplicaMonitor() { loop_.cancel(timer_); }
 // ---- when
 
 Nanos ReplicaMonitor::pace() const {
-  const Nanos pace = std::max<Nanos>(kPaceMin, lag_ / kRoundsPerLag);
-  return idle_ ? std::max(pace, kIdlePace) : pace;
+  return idle_ ? kPaceMax : std::clamp<Nanos>(lag_ / kRoundsPerLag, kPaceMin, kPaceMax);
 }
 
 void ReplicaMonitor::set_lag(Nanos shortest) {

@@ -52,7 +52,7 @@ class ReplicaMonitor {
  public:
   static constexpr std::size_t kServersMax = 512;
   static constexpr Nanos kPaceMin = Millis(50);
-  static constexpr Nanos kIdlePace = std::chrono::seconds(1);
+  static constexpr Nanos kPaceMax = std::chrono::seconds(1);  // also while no key is hot
   static constexpr int kRoundsPerLag = 4;
 
   // All references outlive it.
@@ -71,7 +71,7 @@ class ReplicaMonitor {
 
   // The shortest bound that a rule has; 0: no rule reads from replicas, so no server is asked.
   void set_lag(Nanos shortest);
-  // No key is read from replicas now: asks once per kIdlePace at most.
+  // No key is read from replicas now: asks once per kPaceMax.
   void set_idle(bool idle);
 
   Nanos pace() const;  // between two rounds

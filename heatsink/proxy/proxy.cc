@@ -26,6 +26,7 @@
 #include "heatsink/proxy/listeners.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/reconfiguration.h"
+#include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
@@ -324,6 +325,12 @@ report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
 }
 
+std::vector<report::ReplicaReport> Proxy::replicas() const {
+  const SharedState& shared = threads_->shared;
+  return replicas_seen(shared.replicas, policy::shortest_lag(shared.held()->replica_reads),
+                       shared.proof.confirmed_at(), BootClock::now());
+}
+
 std::uint64_t Proxy::contact_changes() const {
   return threads_->shared.contact_changes.load(std::memory_order_relaxed);
 }
@@ -372,6 +379,7 @@ MetricSamples Proxy::metrics() const {
   std::vector<const Worker*> workers;
   for (const auto& worker : threads_->workers) workers.push_back(worker.get());
   MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
+  append_replica_samples(samples, replicas());
   append_slot_samples(samples, report());
   append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
   return samples;

@@ -214,7 +214,15 @@ class SpreadTest(ReplicaReadsTest):
     def test_behind_a_list_of_replicas(self):
         servers = self.replicated()
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in servers.servers)
-        self.check_spread(f"redis+replicas://{hosts}", servers.servers)
+        proxy, _ = self.check_spread(f"redis+replicas://{hosts}", servers.servers)
+        shown = {each["address"]: each for each in proxy.api("replicas")["replicas"]}
+        self.assertEqual(set(shown), {f"127.0.0.1:{each.port}" for each in servers.servers[1:]})
+        sent = proxy.by_label("heatsink_replica_sent_total", "replica")
+        for address, each in shown.items():
+            self.assertGreater(each["sent"], 50)
+            self.assertLessEqual(each["sent"], sent[address])
+            self.assertLess(each["age_seconds"], PATIENCE_S)
+        self.assertEqual(set(proxy.by_label("heatsink_replica_fresh", "replica")), set(shown))
 
     def test_behind_sentinels(self):
         servers = self.replicated()

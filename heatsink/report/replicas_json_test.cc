@@ -19,7 +19,7 @@ TEST(ReplicasJson, SaysWhyAReplicaIsNotRead) {
   replicas[1] = {.address = "[::1]:1", .fault = "behind"};
   EXPECT_EQ(replicas_json(replicas),
             R"({"replicas":[{"address":"10.0.0.5:6379","zone":"eu\\n","near":true,)"
-            R"("age_seconds":0.25,"fresh":true,"fault":null,"sent":7},)"
+            R"("age_seconds":2.5E-1,"fresh":true,"fault":null,"sent":7},)"
             R"({"address":"[::1]:1","zone":null,"near":false,"age_seconds":null,"fresh":false,)"
             R"("fault":"behind","sent":0}]})"
             "\n");

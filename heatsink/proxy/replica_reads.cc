@@ -2,6 +2,7 @@
 #include "heatsink/proxy/replica_reads.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "heatsink/proxy/upstream.h"
@@ -53,6 +54,7 @@ bool ReplicaReads::may_lag(const Request& request) const {
 bool ReplicaReads::find_keys(const Request& request, ReplicaRead& read,
                              copies::TouchedKeys& keys) const {
   const copies::PolicySnapshot& policy = parts_.shared.current();
+  if (policy.replica_reads.empty()) return false;  // a newer one than is_on() saw
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
   refs.clear();
   if (resp::find_keys(*request.command, request.args(), refs) != resp::Keys::kKnown || refs.empty())
@@ -132,6 +134,7 @@ Outcome ReplicaReads::look(Request& request) {
 ReplicaReads::InFlight ReplicaReads::take(ReplyQueue::Ticket ticket) {
   const auto found = std::find_if(reads_->begin(), reads_->end(),
                                   [&](const InFlight& each) { return each.ticket == ticket; });
+  assert(found != reads_->end());
   InFlight taken = std::move(*found);
   reads_->erase(found);
   return taken;

@@ -79,15 +79,18 @@ void CopyKeeper::update_replica_reads() {
   if (replicas_ == nullptr) return;
   const PolicySnapshot& policy = shared_.current();
   std::vector<KeyHash> hot;
+  std::vector<IdleKeepAlive::Key> keys;
   if (!policy.replica_reads.empty()) {
     for (const detect::Verdict& verdict : selector_.verdicts()) {
       if (verdict.temperature == detect::Temperature::kWarm || verdict.count.key_truncated)
         continue;
       const std::size_t rule = policy.rule_of(verdict.count.key);
-      if (policy.replica_reads[rule].from != policy::ReplicaReads::From::kMaster)
-        hot.push_back(verdict.count.hash);
+      if (policy.replica_reads[rule].from == policy::ReplicaReads::From::kMaster) continue;
+      hot.push_back(verdict.count.hash);
+      keys.push_back({verdict.count.db, verdict.count.key});
     }
   }
+  keep_alive_.set_read_from_replicas(std::move(keys));
   replicas_->set_idle(shared_.hot_keys.assign(hot) == 0);
 }
 

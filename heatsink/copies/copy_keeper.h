@@ -237,7 +237,7 @@ class CopyKeeper final : public CopySource,
   bool proven_since_move_ = false;
   bool has_led_ = false;                                // a server was in use
   std::unique_ptr<topology::ReplicaMonitor> replicas_;  // null: before begin()
-  std::uint64_t replicas_version_ = 0;                  // of the cluster's map that it follows
+  std::uint64_t replicas_version_ = 0;                  // epoch_version() of the map it follows
   net::TimerId suspects_timer_ = 0;
   bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;

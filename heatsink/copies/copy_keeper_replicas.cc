@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keeper's part of reads from replicas: which keys are hot, which servers are asked for their
 // offsets, and when nothing is proven any more.
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,15 +22,18 @@ void CopyKeeper::begin_replicas() {
     how.translation = *std::move(read);
   if (auto read = topology::Zones::parse(options.zones); read.ok()) how.zones = *std::move(read);
   how.zone = options.zone;
-  how.map_is_old = [this](topology::NodeIndex node) { shared_.cluster.is_stale(node); };
+  how.missing_key = options.heartbeat_key;
+  how.map_is_old = [this](topology::NodeIndex node) {
+    shared_.cluster.is_stale(node == topology::kNoNode ? std::nullopt : std::optional(node));
+  };
   replicas_ = std::make_unique<topology::ReplicaMonitor>(loop_, shared_.replicas, std::move(how),
                                                          [this] { return shared_.credentials(); });
   replicas_->set_idle(true);
   adopt_replicas();
   follow_masters();
-  // The map of a cluster changes in other ways, too.
+  // Maps of a cluster come from its watch.
   timers_.every(Millis(100), [this] {
-    if (shared_.cluster.version() != replicas_version_) follow_masters();
+    if (shared_.cluster.epoch_version() != replicas_version_) follow_masters();
   });
 }
 
@@ -38,7 +44,7 @@ void CopyKeeper::adopt_replicas() {
 // Of a single server the workers' address counts: a name may have several.
 void CopyKeeper::follow_masters() {
   std::vector<topology::MonitoredMaster> masters;
-  replicas_version_ = shared_.cluster.version();
+  replicas_version_ = shared_.cluster.epoch_version();
   const std::shared_ptr<const topology::SlotMap> map = shared_.cluster.map();
   if (map == nullptr) {
     const redis::UpstreamAddress& server = shared_.upstream_address;
@@ -64,7 +70,7 @@ void CopyKeeper::follow_masters() {
     for (const topology::NodeIndex each : shard.replicas)
       master.replicas.push_back(shared_.cluster.node(each).url().address);
   }
-  replicas_->follow(masters, map->epoch, true);
+  replicas_->follow(masters, map);
 }
 
 // Connections made anew to the same address may lead to another server.
@@ -80,6 +86,7 @@ void CopyKeeper::update_replica_reads() {
   const PolicySnapshot& policy = shared_.current();
   std::vector<KeyHash> hot;
   std::vector<IdleKeepAlive::Key> keys;
+  std::set<std::uint16_t> slots;
   if (!policy.replica_reads.empty()) {
     for (const detect::Verdict& verdict : selector_.verdicts()) {
       if (verdict.temperature == detect::Temperature::kWarm || verdict.count.key_truncated)
@@ -88,9 +95,11 @@ void CopyKeeper::update_replica_reads() {
       if (policy.replica_reads[rule].from == policy::ReplicaReads::From::kMaster) continue;
       hot.push_back(verdict.count.hash);
       keys.push_back({verdict.count.db, verdict.count.key});
+      slots.insert(resp::key_slot(verdict.count.key));
     }
   }
   keep_alive_.set_read_from_replicas(std::move(keys));
+  replicas_->prove_slots(std::move(slots));
   replicas_->set_idle(shared_.hot_keys.assign(hot) == 0);
 }
 

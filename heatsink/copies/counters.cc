@@ -54,7 +54,11 @@ constexpr MetricRow kReplicaFallbacks{
     "Reads that a rule sends to replicas and that went to the master. reason says why the nearest "
     "to usable replica was not read: none (the master has no replica), silent, link-down, syncing, "
     "other-history (it follows another master), behind (not proven within replica-lag), connecting "
-    "(this worker is not connected to it) or own-write (the client's own write may be missing).",
+    "(this worker is not connected to it), refusing (it answered most reads with errors), slot "
+    "(the "
+    "master of a cluster has not proven that it owns the slot) or own-write (the client's own "
+    "write "
+    "may be missing).",
     "reason"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
@@ -164,6 +168,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kReplicaOtherHistory, kReplicaFallbacks, "reason", "other-history"},
       {Count::kReplicaBehind, kReplicaFallbacks, "reason", "behind"},
       {Count::kReplicaConnecting, kReplicaFallbacks, "reason", "connecting"},
+      {Count::kReplicaRefusing, kReplicaFallbacks, "reason", "refusing"},
+      {Count::kReplicaSlot, kReplicaFallbacks, "reason", "slot"},
       {Count::kReplicaOwnWrite, kReplicaFallbacks, "reason", "own-write"},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",

@@ -65,6 +65,8 @@ enum class Count : std::uint8_t {
   kReplicaOtherHistory,
   kReplicaBehind,
   kReplicaConnecting,
+  kReplicaRefusing,
+  kReplicaSlot,
   kReplicaOwnWrite,
   kGathered,
   kCoalescedAway,

@@ -97,6 +97,10 @@ class ReliefChain {
   // The configuration has changed.
   void policy_changed() { limits_.policy_changed(); }
 
+  // What reads in flight at replicas keep.
+  std::size_t kept_bytes() const { return replicas_.kept_bytes(); }
+  void shrink() { replicas_.shrink(); }
+
   // The client has left.
   void close() {
     limits_.close();

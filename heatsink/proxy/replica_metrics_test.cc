@@ -25,6 +25,13 @@ class ReplicaMetricsTest : public testing::Test {
     return replicas_seen(directory_, std::chrono::seconds(1), confirmed_at, at(2000));
   }
 
+  // Heard and proven at the same time.
+  static void prove(topology::Replica& replica, TimePoint when) {
+    topology::ReplicaProof proof;
+    proof.heard_at = when;
+    proof.fault = ReplicaFault::kNone;
+    replica.publish(proof, when);
+  }
   static net::RedisUrl url(std::uint16_t port) {
     net::RedisUrl out;
     out.address = {"10.0.0.1", port};
@@ -37,7 +44,7 @@ class ReplicaMetricsTest : public testing::Test {
 };
 
 TEST_F(ReplicaMetricsTest, TheAgeIsThatOfTheProof) {
-  one_->publish(at(1600), at(1500), ReplicaFault::kNone);
+  prove(*one_, at(1500));
   one_->set_zone("a", true);
   one_->reads = 3;
   const std::vector<report::ReplicaReport> replicas = seen();
@@ -58,9 +65,9 @@ TEST_F(ReplicaMetricsTest, TheAgeIsThatOfTheProof) {
 }
 
 TEST_F(ReplicaMetricsTest, AnOldProofIsBehind) {
-  one_->publish(at(900), at(900), ReplicaFault::kNone);
+  prove(*one_, at(900));
   EXPECT_EQ(seen()[0].fault, "behind");
-  one_->publish(at(1900), at(1900), ReplicaFault::kNone);
+  prove(*one_, at(1900));
   EXPECT_TRUE(seen()[0].is_fresh);
   EXPECT_EQ(seen(at(900))[0].fault, "behind") << "the master was not confirmed since then";
 }

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "heatsink/proxy/missing_key_reply.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/resp/resp.h"
 
@@ -14,9 +15,11 @@ using copies::Count;
 
 namespace {
 
-// Both bound what a client's reads in flight keep.
+// All bound what a client's reads in flight keep.
 constexpr std::size_t kRequestBytesMax = 16 * 1024;
 constexpr std::size_t kReadsMax = 256;
+constexpr std::uint64_t kExpectedBytesMax = 1024 * 1024;
+constexpr std::uint64_t kUnknownReplyBytes = 8 * 1024;  // a guess
 
 }  // namespace
 
@@ -51,14 +54,17 @@ bool ReplicaReads::may_lag(const Request& request) const {
 }
 
 // False: a key is not hot, or its rule reads from the master.
-bool ReplicaReads::find_keys(const Request& request, ReplicaRead& read,
-                             copies::TouchedKeys& keys) const {
+bool ReplicaReads::find_keys(const Request& request, InFlight& made) const {
+  ReplicaRead& read = made.read;
   const copies::PolicySnapshot& policy = parts_.shared.current();
   if (policy.replica_reads.empty()) return false;  // a newer one than is_on() saw
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
   refs.clear();
   if (resp::find_keys(*request.command, request.args(), refs) != resp::Keys::kKnown || refs.empty())
     return false;
+  made.in_cluster = parts_.shared.cluster.version() > 0;
+  // Of several keys only some may have left, which the reply would not show.
+  if (made.in_cluster && refs.size() > 1) return false;
   for (const resp::KeyRef& ref : refs) {
     const std::string_view key = request.args()[ref.arg];
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
@@ -70,7 +76,7 @@ bool ReplicaReads::find_keys(const Request& request, ReplicaRead& read,
     read.lag = is_first ? rule.lag : std::min(read.lag, rule.lag);
     read.may_be_master =
         (is_first || read.may_be_master) && rule.from == policy::ReplicaReads::From::kAll;
-    keys.add({name, hash, false});
+    made.keys.add({name, hash, false});
   }
   read.slot = resp::key_slot(request.args()[refs.front().arg]);
   return true;
@@ -88,15 +94,19 @@ bool ReplicaReads::follows_own_write(ReplicaRead& read) {
   return false;
 }
 
+bool ReplicaReads::has_room(const Request& request, InFlight& made) const {
+  const std::uint64_t known = client_.session.known_reply_bytes(request);
+  if (known > parts_.shared.options().stream_threshold.count) return false;
+  made.expected_bytes = known != 0 ? known : kUnknownReplyBytes;
+  return reads_ == nullptr || reads_->empty() ||
+         (reads_->size() < kReadsMax && expected_bytes_ + made.expected_bytes <= kExpectedBytesMax);
+}
+
 Outcome ReplicaReads::look(Request& request) {
   if (!may_lag(request)) return Outcome::kPass;
-  const bool has_room = reads_ == nullptr || reads_->size() < kReadsMax;
-  if (request.raw.empty() || request.raw.size() > kRequestBytesMax || !has_room)
-    return Outcome::kPass;
+  if (request.raw.empty() || request.raw.size() > kRequestBytesMax) return Outcome::kPass;
   InFlight made;
-  if (!find_keys(request, made.read, made.keys)) return Outcome::kPass;
-  const std::uint64_t bytes = client_.session.known_reply_bytes(request);
-  if (bytes > parts_.shared.options().stream_threshold.count) return Outcome::kPass;
+  if (!find_keys(request, made) || !has_room(request, made)) return Outcome::kPass;
   if (follows_own_write(made.read)) {
     parts_.count(Count::kReplicaOwnWrite);
     return Outcome::kPass;
@@ -125,6 +135,8 @@ Outcome ReplicaReads::look(Request& request) {
   }
   client_.session.sent(request);
   if (reads_ == nullptr) reads_ = std::make_unique<std::vector<InFlight>>();
+  kept_bytes_ += made.request.size();
+  expected_bytes_ += made.expected_bytes;
   reads_->push_back(std::move(made));
   return Outcome::kAnswered;
 }
@@ -137,6 +149,8 @@ ReplicaReads::InFlight ReplicaReads::take(ReplyQueue::Ticket ticket) {
   assert(found != reads_->end());
   InFlight taken = std::move(*found);
   reads_->erase(found);
+  kept_bytes_ -= taken.request.size() + taken.reply.size();
+  expected_bytes_ -= taken.expected_bytes;
   return taken;
 }
 
@@ -145,7 +159,9 @@ void ReplicaReads::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes)
   if (closed()) return;
   const auto found = std::find_if(reads_->begin(), reads_->end(),
                                   [&](const InFlight& each) { return each.ticket == ticket; });
-  if (found != reads_->end()) found->reply.append(bytes);
+  if (found == reads_->end()) return;
+  found->reply.append(bytes);
+  kept_bytes_ += bytes.size();
 }
 
 void ReplicaReads::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& /*reply*/,
@@ -153,7 +169,8 @@ void ReplicaReads::reply_done(Pending& pending, bool ok, const resp::ReplyScanne
   if (pending.ticket == ReplyQueue::kNone) return end_in_silence();
   InFlight ended = take(pending.ticket);
   // An error may be the replica's own (LOADING, MASTERDOWN, MOVED, its ACL rules).
-  if (!ok) return repeat(std::move(ended));
+  if (!ok || (ended.in_cluster && may_be_of_missing_key(ended.reply)))
+    return repeat(std::move(ended));
   parts_.count(Count::kReplicaReads);
   Requester& client = client_.session.requester();
   client.take_reply(ended.ticket, ended.reply);

@@ -3,6 +3,7 @@
 // replica does not answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,7 +26,12 @@ namespace heatsink::proxy {
 // came. A command that may change a key waits until this client's reads at replicas are answered:
 // otherwise a read that is repeated at the master would see it. (docs/decisions/0064)
 //
-// Memory: the request of each read in flight, and the part of a reply that has arrived.
+// In a cluster a replica does not know that keys of a slot have left its master, or are about to
+// (docs/decisions/0063): there only reads of one key go to replicas, and a reply that a missing key
+// has, too, counts for nothing.
+//
+// Memory: the request of each read in flight, and the part of a reply that has arrived. The replies
+// may have about 1 MiB in all, as far as their sizes are known.
 class ReplicaReads final : public Relief, private Requester {
  public:
   // Both outlive it.
@@ -42,6 +48,13 @@ class ReplicaReads final : public Relief, private Requester {
     if (!knows_start_) begin();
     return reads_ != nullptr && !reads_->empty() ? let_pass(request) : Outcome::kPass;
   }
+  std::size_t kept_bytes() const {
+    return kept_bytes_ + (reads_ == nullptr ? 0 : reads_->capacity() * sizeof(InFlight));
+  }
+  // Frees the memory of earlier reads, unless one is in flight.
+  void shrink() {
+    if (reads_ != nullptr && reads_->empty()) reads_.reset();
+  }
   // kAnswered: a replica answers, or the master after it.
   Outcome departs(Request& request) { return is_on() ? look(request) : Outcome::kPass; }
 
@@ -52,14 +65,17 @@ class ReplicaReads final : public Relief, private Requester {
     std::string request;
     std::string reply;  // the part that has arrived
     copies::TouchedKeys keys;
+    std::uint64_t expected_bytes = 0;
     std::uint16_t sized_as = 0;
+    bool in_cluster = false;
   };
 
   void begin();
   Outcome let_pass(const Request& request);
   Outcome look(Request& request);
   bool may_lag(const Request& request) const;
-  bool find_keys(const Request& request, ReplicaRead& read, copies::TouchedKeys& keys) const;
+  bool find_keys(const Request& request, InFlight& made) const;
+  bool has_room(const Request& request, InFlight& made) const;
   bool follows_own_write(ReplicaRead& read);
   InFlight take(ReplyQueue::Ticket ticket);
   void repeat(InFlight&& failed);
@@ -96,6 +112,8 @@ class ReplicaReads final : public Relief, private Requester {
   ReplyQueue::Ticket seen_effect_ = ReplyQueue::kNone;  // the latest that was answered
   TimePoint written_by_{};  // the replies to this client's own writes had come by then
   std::unique_ptr<std::vector<InFlight>> reads_;  // null: none so far
+  std::size_t kept_bytes_ = 0;                    // requests and replies in reads_
+  std::uint64_t expected_bytes_ = 0;              // the sum of those in reads_
 };
 
 }  // namespace heatsink::proxy

@@ -240,11 +240,63 @@ TEST_F(ReplicaReadsTest, TheReasonOfAFallbackIsCounted) {
 
 TEST_F(ReplicaReadsTest, ReadsInFlightAreBounded) {
   begin();
+  client.known_bytes = 10;
   for (int i = 0; i < 256; ++i) EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
   EXPECT_FALSE(goes_to_replica({"GET", "hot:1"}));
   answer(0, "$1\r\nv\r\n");
   EXPECT_FALSE(goes_to_replica({"HGET", "hot:1", std::string(20'000, 'f')}));
   EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+}
+
+TEST_F(ReplicaReadsTest, TheirRepliesAreBounded) {
+  begin();
+  for (int i = 0; i < 128; ++i) EXPECT_TRUE(goes_to_replica({"GET", "hot:1"})) << "8 KiB each";
+  EXPECT_FALSE(goes_to_replica({"GET", "hot:1"}));
+  for (std::size_t i = 0; i < 128; ++i) answer(i, "$1\r\nv\r\n");
+  client.known_bytes = 700'000;
+  EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  EXPECT_FALSE(goes_to_replica({"GET", "hot:1"}));
+}
+
+TEST_F(ReplicaReadsTest, WhatReadsInFlightKeepIsCountedAndFreed) {
+  begin();
+  EXPECT_EQ(relief->kept_bytes(), 0U);
+  EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  const std::size_t with_request = relief->kept_bytes();
+  EXPECT_GT(with_request, replicas.requests[0].size());
+  Pending& pending = replicas.pendings[0];
+  pending.session->take_reply(pending.ticket, "$1000\r\n" + std::string(500, 'v'));
+  EXPECT_EQ(relief->kept_bytes(), with_request + 507);
+  relief->shrink();
+  EXPECT_EQ(relief->kept_bytes(), with_request + 507) << "it is in flight";
+  lose(0);
+  EXPECT_LT(relief->kept_bytes(), with_request);
+  relief->shrink();
+  EXPECT_EQ(relief->kept_bytes(), 0U);
+}
+
+TEST_F(ReplicaReadsTest, InAClusterOnlyWhatAMissingKeyCannotSayIsBelieved) {
+  begin();
+  topology::AnnouncedShard all;
+  all.master = {"10.0.0.1", 6379};
+  all.slots = {{0, resp::kSlots - 1}};
+  ASSERT_TRUE(shared->cluster.publish({all}, all.master, 1));
+  EXPECT_FALSE(goes_to_replica({"MGET", "hot:1", "hot:2"})) << "some keys may have left";
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  client.take();
+  answer(0, "$-1\r\n");
+  EXPECT_THAT(client.take(), IsEmpty());
+  EXPECT_EQ(replicas.at_master.size(), 1U);
+  answer(1, "$1\r\nv\r\n");
+  EXPECT_THAT(client.take(), ElementsAre("gets 2 $1|v|", "done 2"));
+}
+
+TEST_F(ReplicaReadsTest, OneServerSaysWhatIsMissing) {
+  begin();
+  EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  client.take();
+  answer(0, "$-1\r\n");
+  EXPECT_THAT(client.take(), ElementsAre("gets 1 $-1|", "done 1"));
 }
 
 TEST_F(ReplicaReadsTest, WithoutSuchARuleNothingIsLookedAt) {

@@ -14,6 +14,11 @@ using topology::ReplicaFault;
 constexpr Nanos kAnswerAtLeast = Millis(200);
 constexpr Nanos kAnswerAtMost = std::chrono::seconds(1);
 
+// A replica with more refusals than that among so many reads rests.
+constexpr int kHealthOf = 64;
+constexpr int kRefusalsMax = 32;
+constexpr Nanos kRest = std::chrono::seconds(1);
+
 Count count_of(ReplicaFault fault) {
   switch (fault) {
     case ReplicaFault::kSilent:
@@ -45,14 +50,26 @@ void ReplicaServers::follow_map() {
   for (const topology::ReplicaMap::Shard& shard : map_->shards) {
     for (const auto& replica : shard.replicas) {
       Link& link = links_[replica.get()];
+      if (link.replica == nullptr) link.id = ++last_id_;
       link.replica = replica;
       link.in_map = true;
     }
   }
+}
+
+// Not while a session sends: the reads in flight on these connections are repeated.
+void ReplicaServers::close_useless() {
   for (auto& [key, link] : links_) {
-    if (link.in_map) continue;
-    for (Slot& slot : link.slots)
-      if (slot.connection) slot.connection->fail("it is no replica of the upstream any more");
+    for (Slot& slot : link.slots) {
+      if (!slot.connection) continue;
+      const bool is_other =
+          slot.connection->ready() && slot.ready_at < link.replica->process_since();
+      if (!link.in_map) {
+        slot.connection->fail("it is no replica of the upstream any more");
+      } else if (is_other) {
+        slot.connection->fail("it was restarted, or its name leads to another server");
+      }
+    }
   }
 }
 
@@ -63,22 +80,33 @@ const topology::ReplicaMap::Shard* ReplicaServers::shard_of(std::uint16_t slot) 
   return map_->find(slots == nullptr ? topology::kNoNode : slots->owner(slot));
 }
 
-Upstream* ReplicaServers::ready_for(const std::shared_ptr<topology::Replica>& replica,
-                                    const ReplicaRead& read, Count& why) {
-  // In this order: see Replica.
-  const TimePoint heard_at = replica->heard_at();
-  const TimePoint fresh = std::min(replica->no_older_than(), shared_.proof.confirmed_at());
+Upstream* ReplicaServers::ready_for(Link& link, const ReplicaRead& read, TimePoint owned_since,
+                                    Count& why) {
+  const topology::Replica& replica = *link.replica;
+  // In this order: see Replica. Another master is confirmed after all proofs with the one before
+  // have ended.
+  const TimePoint confirmed_at = shared_.proof.confirmed_at();
+  const TimePoint heard_at = replica.heard_at();
+  const TimePoint fresh = std::min(replica.no_older_than(), confirmed_at);
+  const TimePoint process_since = replica.process_since();
   if (fresh < read.now - read.lag) {
-    why = count_of(replica->fault());
+    why = count_of(replica.fault());
     return nullptr;
   }
-  Link& link = links_[replica.get()];
+  if (loop_.now() < link.rests_until) {
+    why = Count::kReplicaRefusing;
+    return nullptr;
+  }
   Slot& slot = slot_of(link, read.protocol);
   if (!slot.connection) connect(link, slot, read.protocol);
-  const bool is_open = slot.connection && slot.connection->ready() &&
-                       !slot.connection->is_outdated() && !slot.connection->is_read_slowly();
-  if (!is_open || heard_at < slot.ready_at) {
+  const bool is_open =
+      slot.connection && slot.connection->ready() && !slot.connection->is_read_slowly();
+  if (!is_open || heard_at < slot.ready_at || slot.ready_at < process_since) {
     why = Count::kReplicaConnecting;
+    return nullptr;
+  }
+  if (fresh < owned_since) {
+    why = Count::kReplicaSlot;
     return nullptr;
   }
   if (fresh < read.since) {
@@ -93,19 +121,30 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   why = Count::kReplicaNone;
   const topology::ReplicaMap::Shard* const shard = shard_of(read.slot);
   if (shard == nullptr) return Sent::kNot;
+  TimePoint owned_since = TimePoint::min();
+  if (shard->master != topology::kNoNode) {
+    const topology::SlotProofs::Proof proof = shared_.replicas.slots.of(read.slot);
+    if (proof.master != shard->master || proof.until < read.now - read.lag) {
+      why = Count::kReplicaSlot;
+      return Sent::kNot;
+    }
+    owned_since = proof.since;
+  }
   candidates_.clear();
   bool any_near = false;
   for (const std::shared_ptr<topology::Replica>& replica : shard->replicas) {
     Count its = Count::kReplicaNone;
-    if (Upstream* const connection = ready_for(replica, read, its)) {
-      candidates_.emplace_back(replica.get(), connection);
+    Link& link = links_[replica.get()];
+    if (Upstream* const connection = ready_for(link, read, owned_since, its)) {
+      candidates_.emplace_back(&link, connection);
       any_near |= replica->is_near();
     } else {
       why = std::max(why, its);
     }
   }
   if (candidates_.empty()) return Sent::kNot;
-  if (any_near) std::erase_if(candidates_, [](const auto& each) { return !each.first->is_near(); });
+  if (any_near)
+    std::erase_if(candidates_, [](const auto& each) { return !each.first->replica->is_near(); });
   const std::size_t count = candidates_.size();
   if (read.may_be_master && draw(count + 1) == 0) return Sent::kMastersTurn;
   std::size_t chosen = draw(count);
@@ -114,7 +153,10 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
     if (candidates_[other].second->in_flight() < candidates_[chosen].second->in_flight())
       chosen = other;
   }
-  candidates_[chosen].first->reads.fetch_add(1, std::memory_order_relaxed);
+  Link& link = *candidates_[chosen].first;
+  link.replica->reads.fetch_add(1, std::memory_order_relaxed);
+  if (++link.sent > kHealthOf) link.sent = link.refused = 0;
+  pending.number = link.id;
   send_on(*candidates_[chosen].second, read, request, std::move(pending));
   return Sent::kToReplica;
 }
@@ -193,7 +235,24 @@ void ReplicaServers::failed(Upstream& upstream, const std::string& reason) {
 }
 
 void ReplicaServers::answered(const Pending& pending, const Upstream::Answer& answer) {
-  if (pending.session != nullptr) replies_.answered(pending, answer);
+  if (pending.session == nullptr) return;
+  if (!answer.ok) {
+    for (auto& [key, link] : links_)
+      if (link.id == pending.number) note_refusal(link);
+  }
+  replies_.answered(pending, answer);
+}
+
+// The master answers the read. But each costs a round trip more, for as long as the reason lasts.
+void ReplicaServers::note_refusal(Link& link) {
+  if (++link.refused <= kRefusalsMax) return;
+  link.sent = link.refused = 0;
+  link.rests_until = loop_.now() + kRest;
+  log_limited(LogLevel::kWarning, "refusing replica " + link.replica->at.text(),
+              "replica " + link.replica->at.text() +
+                  " answers most reads with errors, so it is not read from for a second; the "
+                  "master answers: compare its ACL users (ACL LIST) and its log with the master's",
+              loop_.now());
 }
 
 // The master will answer it; the map of the cluster may be old.
@@ -213,7 +272,9 @@ Nanos ReplicaServers::answer_limit() const {
 }
 
 void ReplicaServers::check_timeouts(TimePoint now) {
+  follow_map();  // also while no client reads
   if (links_.empty()) return;
+  close_useless();
   const Nanos limit = answer_limit();
   for (auto& [key, link] : links_)
     for (Slot& slot : link.slots)

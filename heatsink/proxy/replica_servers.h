@@ -25,8 +25,10 @@ namespace heatsink::proxy {
 // of a replica matters to no client: reads in flight are repeated at the master.
 //
 // A replica may answer a read if it is proven to be no older than the read allows, and the proof is
-// younger than the connection: a replica that was restarted since then may have old data. Of those
-// in the proxy's zone, or else of all, the less busy one of two random ones is chosen.
+// younger than the connection: a replica that was restarted since then may have old data. In a
+// cluster the replica must also have all that its master had when it proved that the slot is its
+// own (topology::SlotProofs). Of those in the proxy's zone, or else of all, the less busy one of
+// two random ones is chosen. One that answers most reads with errors is left alone for a second.
 class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
  public:
   // All outlive it. `replies`: of the worker. `random`: a seed.
@@ -59,19 +61,25 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   };
   struct Link {
     std::shared_ptr<topology::Replica> replica;
+    std::uint32_t id = 0;
     std::array<Slot, 2> slots;  // by protocol
     bool in_map = true;
+    int sent = 0, refused = 0;  // of the last kHealthOf reads
+    TimePoint rests_until{};
   };
-  using Candidates = std::vector<std::pair<topology::Replica*, Upstream*>>;
+  using Candidates = std::vector<std::pair<Link*, Upstream*>>;
 
   void follow_map();
+  void close_useless();
   const topology::ReplicaMap::Shard* shard_of(std::uint16_t slot);
-  // A connection that may carry the read; null: `why` says what is wrong.
-  Upstream* ready_for(const std::shared_ptr<topology::Replica>& replica, const ReplicaRead& read,
+  // A connection that may carry the read; null: `why` says what is wrong. `owned_since`: the master
+  // has proven the slot since then.
+  Upstream* ready_for(Link& link, const ReplicaRead& read, TimePoint owned_since,
                       copies::Count& why);
   Slot& slot_of(Link& link, resp::Protocol protocol) {
     return link.slots[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
+  void note_refusal(Link& link);
   void connect(Link& link, Slot& slot, resp::Protocol protocol);
   void send_on(Upstream& connection, const ReplicaRead& read, std::string_view request,
                Pending&& pending);
@@ -102,6 +110,7 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   std::shared_ptr<const topology::ReplicaMap> map_;
   std::uint64_t version_ = 0;  // of map_
   std::unordered_map<const topology::Replica*, Link> links_;
+  std::uint32_t last_id_ = 0;                    // of a link
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
   Candidates candidates_;                        // scratch
 };

@@ -195,7 +195,7 @@ class Session final : public ClientTransport::Listener,
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
            ClientState::memory_bytes() + scattered_bytes() + heard_.capacity() +
-           (queued_ == nullptr ? 0 : queued_->bytes);
+           reliefs_.kept_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
   std::size_t scattered_bytes() const {

@@ -15,6 +15,7 @@
 #include "heatsink/redis/upstream_address.h"
 #include "heatsink/topology/replica_lag.h"
 #include "heatsink/topology/slot_map.h"
+#include "heatsink/topology/slot_proofs.h"
 
 namespace heatsink::topology {
 
@@ -31,13 +32,16 @@ class Replica {
   const bool is_node;
   redis::UpstreamAddress address;
 
-  // heard_at() must be read before no_older_than(): then the latter was true at the former, or
-  // later.
+  // heard_at() must be read before the other two: then they were true at that time, or later.
   TimePoint heard_at() const noexcept {
     return TimePoint(Nanos(heard_at_.load(std::memory_order_acquire)));
   }
   TimePoint no_older_than() const noexcept {
     return TimePoint(Nanos(no_older_than_.load(std::memory_order_acquire)));
+  }
+  // When the monitor first heard this process. A connection from before may lead to another one.
+  TimePoint process_since() const noexcept {
+    return TimePoint(Nanos(process_since_.load(std::memory_order_acquire)));
   }
   ReplicaFault fault() const noexcept { return fault_.load(std::memory_order_relaxed); }
   bool is_near() const noexcept { return is_near_.load(std::memory_order_relaxed); }
@@ -47,11 +51,14 @@ class Replica {
   }
 
   // The monitor.
-  void publish(TimePoint heard_at, TimePoint no_older_than, ReplicaFault fault) noexcept {
-    fault_.store(fault, std::memory_order_relaxed);
+  void publish(const ReplicaProof& proof, TimePoint no_older_than) noexcept {
+    fault_.store(proof.fault, std::memory_order_relaxed);
+    process_since_.store(proof.process_since.time_since_epoch().count(), std::memory_order_release);
     no_older_than_.store(no_older_than.time_since_epoch().count(), std::memory_order_release);
-    heard_at_.store(heard_at.time_since_epoch().count(), std::memory_order_release);
+    heard_at_.store(proof.heard_at.time_since_epoch().count(), std::memory_order_release);
   }
+  // It is no replica any more.
+  void leave() noexcept { publish({}, TimePoint::min()); }
   void set_zone(std::string zone, bool is_near) {
     is_near_.store(is_near, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
@@ -63,6 +70,7 @@ class Replica {
  private:
   std::atomic<std::int64_t> heard_at_{TimePoint::min().time_since_epoch().count()};
   std::atomic<std::int64_t> no_older_than_{TimePoint::min().time_since_epoch().count()};
+  std::atomic<std::int64_t> process_since_{TimePoint::min().time_since_epoch().count()};
   std::atomic<ReplicaFault> fault_{ReplicaFault::kSilent};
   std::atomic<bool> is_near_{false};
   mutable std::mutex mutex_;  // guards what follows
@@ -87,6 +95,8 @@ struct ReplicaMap {
 // Any thread; the monitor publishes.
 class ReplicaDirectory {
  public:
+  SlotProofs slots;  // of a cluster: those of hot keys
+
   // Grows with each publish(); 0: no map yet. One load.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
   std::shared_ptr<const ReplicaMap> map() const {  // null: none yet

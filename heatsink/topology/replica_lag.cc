@@ -59,10 +59,14 @@ ReplicaFault MasterOffsets::fault_of(const ReplicationInfo& info) const {
 void MasterOffsets::judge(const ReplicationInfo& info, std::string_view process, TimePoint asked_at,
                           ReplicaProof& proof) const {
   if (asked_at < proof.heard_at) return;
-  if (process != proof.process) proof.no_older_than = TimePoint::min();
+  if (process != proof.process) {
+    proof.no_older_than = TimePoint::min();
+    proof.process_since = asked_at;
+  }
   proof.process = process;
   proof.heard_at = asked_at;
-  proof.fault = fault_of(info);
+  // Without its run_id a restart could not be seen.
+  proof.fault = process.empty() ? ReplicaFault::kNotReplica : fault_of(info);
   if (proof.fault != ReplicaFault::kNone) {
     proof.no_older_than = TimePoint::min();
     return;

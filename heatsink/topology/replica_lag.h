@@ -16,7 +16,7 @@ namespace heatsink::topology {
 // Why a replica is not read, from the worst to the mildest.
 enum class ReplicaFault : std::uint8_t {
   kSilent,        // it does not answer the proxy
-  kNotReplica,    // it is a master, or is no server of data
+  kNotReplica,    // it is a master, or does not say what a replica says
   kLinkDown,      // it says that it has lost its master
   kSyncing,       // it loads a whole copy of the data
   kOtherHistory,  // it follows another master, or one that was replaced
@@ -31,7 +31,8 @@ struct ReplicaProof {
   TimePoint no_older_than = TimePoint::min();
   TimePoint heard_at = TimePoint::min();  // when the answer was asked for that proved it last
   ReplicaFault fault = ReplicaFault::kSilent;
-  std::string process = {};  // its run_id
+  std::string process = {};                    // its run_id
+  TimePoint process_since = TimePoint::min();  // when it first answered with that run_id
 };
 
 // One master, one thread; time is an argument.

@@ -117,6 +117,20 @@ TEST_F(ReplicaLagTest, ARestartedReplicaProvesItselfAnew) {
   expect(ReplicaFault::kNone, at(10));
 }
 
+TEST_F(ReplicaLagTest, TheProcessIsKnownSinceItsFirstAnswer) {
+  master(100, 0);
+  replica(100, 1);
+  replica(100, 2);
+  EXPECT_EQ(proof_.process_since, at(1));
+  MasterOffsets::failed(proof_);
+  replica(100, 3);
+  EXPECT_EQ(proof_.process_since, at(1)) << "only the connection was lost";
+  master_.judge(info(100), "other process", at(4), proof_);
+  EXPECT_EQ(proof_.process_since, at(4));
+  master_.judge(info(100), "", at(5), proof_);
+  expect(ReplicaFault::kNotReplica, TimePoint::min());
+}
+
 TEST_F(ReplicaLagTest, AnotherStreamProvesNothingOfTheOldOne) {
   EXPECT_TRUE(master(100, 0));
   EXPECT_FALSE(master(200, 1));

@@ -2,9 +2,11 @@
 #include "heatsink/topology/replica_monitor.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "heatsink/resp/slot_tags.h"
 #include "heatsink/topology/replication_info.h"
 
 namespace heatsink::topology {
@@ -61,7 +63,7 @@ void ReplicaMonitor::set_lag(Nanos shortest) {
   lag_ = shortest;
   if (lag_ == Nanos(0)) clear();
   // The masters are followed again from the start.
-  if (lag_ != Nanos(0) && shards_.empty()) follow(std::exchange(masters_, {}));
+  if (lag_ != Nanos(0) && shards_.empty()) follow(std::exchange(masters_, {}), map_);
   arm();
 }
 
@@ -98,15 +100,31 @@ std::unique_ptr<LeaderPeer> ReplicaMonitor::peer(const net::HostPort& server) {
                                       "age of replicas at " + server.text());
 }
 
-void ReplicaMonitor::follow(const std::vector<MonitoredMaster>& masters, std::uint64_t epoch,
-                            bool owners_changed) {
-  is_cluster_ = !masters.empty() && masters.front().index != kNoNode;
-  if (is_cluster_) {
-    std::vector<NodeIndex> indexes;
-    indexes.reserve(masters.size());
-    for (const MonitoredMaster& each : masters) indexes.push_back(each.index);
-    quorum_.follow(indexes, epoch, owners_changed);
-  }
+// An election is over only when a slot has another owner: a map may also be new because it has
+// another replica, or another epoch.
+void ReplicaMonitor::follow_map(const std::vector<MonitoredMaster>& masters,
+                                const std::shared_ptr<const SlotMap>& map) {
+  is_cluster_ = map != nullptr;
+  const std::shared_ptr<const SlotMap> before = std::exchange(map_, map);
+  if (map == nullptr || map == before) return;
+  std::vector<NodeIndex> indexes;
+  indexes.reserve(masters.size());
+  for (const MonitoredMaster& each : masters) indexes.push_back(each.index);
+  quorum_.follow(indexes, map->epoch, before != nullptr && before->owners != map->owners);
+  for (const std::uint16_t slot : slots_)
+    if (before != nullptr && before->owner(slot) != map->owner(slot)) directory_.slots.end(slot);
+}
+
+void ReplicaMonitor::prove_slots(std::set<std::uint16_t> slots) {
+  while (slots.size() > kSlotsMax) slots.erase(std::prev(slots.end()));
+  for (const std::uint16_t slot : slots_)
+    if (!slots.contains(slot)) directory_.slots.end(slot);
+  slots_ = std::move(slots);
+}
+
+void ReplicaMonitor::follow(const std::vector<MonitoredMaster>& masters,
+                            const std::shared_ptr<const SlotMap>& map) {
+  follow_map(masters, map);
   if (masters == masters_) return;
   masters_ = masters;
   if (lag_ == Nanos(0)) return;
@@ -131,8 +149,7 @@ void ReplicaMonitor::follow(const std::vector<MonitoredMaster>& masters, std::ui
   // What was proven of replicas that are left is of no use: they leave the map.
   for (const auto& shard : before) {
     if (shard == nullptr) continue;
-    for (const auto& link : shard->links)
-      link->replica->publish(TimePoint::min(), TimePoint::min(), ReplicaFault::kSilent);
+    for (const auto& link : shard->links) link->replica->leave();
   }
   publish_map();
 }
@@ -150,6 +167,7 @@ void ReplicaMonitor::forget() {
 
 void ReplicaMonitor::clear() {
   forget();
+  prove_slots({});
   shards_.clear();
   publish_map();
 }
@@ -175,8 +193,7 @@ void ReplicaMonitor::set_replicas(Shard& shard, const std::vector<net::HostPort>
     shard.links.push_back(std::move(link));
   }
   for (const auto& link : before)
-    if (link != nullptr)
-      link->replica->publish(TimePoint::min(), TimePoint::min(), ReplicaFault::kSilent);
+    if (link != nullptr) link->replica->leave();
 }
 
 void ReplicaMonitor::publish_map() {
@@ -222,16 +239,25 @@ void ReplicaMonitor::turn() {
 
 void ReplicaMonitor::ask_master(Shard& shard) {
   std::vector<LeaderPeer::Question> questions{{"INFO", "replication"}};
-  if (is_cluster_) questions.push_back({"CLUSTER", "INFO"});
+  std::vector<std::uint16_t> slots;
+  if (is_cluster_) {
+    questions.push_back({"CLUSTER", "INFO"});
+    for (const std::uint16_t slot : slots_)
+      if (map_->owner(slot) == shard.master.index) slots.push_back(slot);
+    for (const std::uint16_t slot : slots)
+      questions.push_back({"EXISTS", resp::name_in_slot(slot, options_.missing_key)});
+  }
   shard.is_answered = false;
-  shard.peer->ask(questions, [this, &shard](const Result<std::vector<resp::Value>>& replies,
-                                            TimePoint asked_at) {
-    shard.is_answered = true;
-    take_master(shard, replies, asked_at);
-  });
+  shard.peer->ask(questions,
+                  [this, &shard, slots = std::move(slots)](
+                      const Result<std::vector<resp::Value>>& replies, TimePoint asked_at) {
+                    shard.is_answered = true;
+                    take_master(shard, slots, replies, asked_at);
+                  });
 }
 
-void ReplicaMonitor::take_master(Shard& shard, const Result<std::vector<resp::Value>>& replies,
+void ReplicaMonitor::take_master(Shard& shard, const std::vector<std::uint16_t>& slots,
+                                 const Result<std::vector<resp::Value>>& replies,
                                  TimePoint asked_at) {
   std::optional<ReplicationInfo> info;
   if (replies.ok() && replies->front().is_text()) info = parse_replication(replies->front().text);
@@ -241,7 +267,11 @@ void ReplicaMonitor::take_master(Shard& shard, const Result<std::vector<resp::Va
       for (const auto& link : shard.links) link->proof.no_older_than = TimePoint::min();
     }
     if (!is_cluster_) shard.named = std::move(info->replicas);
-    if (is_cluster_ && replies->size() > 1) hear_epoch(shard, replies->back(), asked_at);
+    if (is_cluster_ && replies->size() == slots.size() + 2) {
+      hear_epoch(shard, (*replies)[1], asked_at);
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        take_slot(shard, slots[i], (*replies)[i + 2], asked_at);
+    }
     if (is_other) publish_proofs();
   } else if (replies.ok()) {
     // It is no master any more, or this user may not ask.
@@ -250,6 +280,21 @@ void ReplicaMonitor::take_master(Shard& shard, const Result<std::vector<resp::Va
     publish_proofs();
   }
   ask_replicas(shard);
+}
+
+// The map may be newer than the question, and the slot another master's.
+void ReplicaMonitor::take_slot(const Shard& shard, std::uint16_t slot, const resp::Value& reply,
+                               TimePoint asked_at) {
+  const bool is_asked =
+      map_ != nullptr && slots_.contains(slot) && map_->owner(slot) == shard.master.index;
+  if (!is_asked) return;
+  if (reply.type == resp::Value::Type::kInteger && reply.integer == 0) {
+    directory_.slots.prove(slot, shard.master.index, asked_at, loop_.clock());
+    return;
+  }
+  directory_.slots.end(slot);
+  if (reply.is_error() && reply.text.starts_with("MOVED") && options_.map_is_old)
+    options_.map_is_old(kNoNode);
 }
 
 void ReplicaMonitor::take_named(Shard& shard, const std::vector<net::HostPort>& named) {
@@ -313,7 +358,7 @@ void ReplicaMonitor::take_replica(Shard& shard, Link& link,
 void ReplicaMonitor::publish(const Link& link) {
   TimePoint proven = link.proof.no_older_than;
   if (is_cluster_) proven = std::min(proven, quorum_.agreed_at());
-  link.replica->publish(link.proof.heard_at, proven, link.proof.fault);
+  link.replica->publish(link.proof, proven);
 }
 
 void ReplicaMonitor::publish_proofs() {

@@ -24,4 +24,5 @@
 #include "heatsink/topology/sentinel_replies.h"     // IWYU pragma: export
 #include "heatsink/topology/slot_counts.h"          // IWYU pragma: export
 #include "heatsink/topology/slot_map.h"             // IWYU pragma: export
+#include "heatsink/topology/slot_proofs.h"          // IWYU pragma: export
 #include "heatsink/topology/zones.h"                // IWYU pragma: export

@@ -178,6 +178,61 @@ class ClusterReplicasTest(ReplicaReadsTest):
             self.assertEqual(client("MGET", *keys), [b"new", *(k.encode() for k in keys[1:])])
 
 
+    def test_a_slot_that_moves_hides_no_key(self):
+        """Redis 7 and 8: a replica answers nil for a key that has left its master."""
+        with Cluster(masters=3, replicas=1) as cluster:
+            proxy = self.proxy_for(cluster.url)
+            client = self.client_of(proxy.port)
+            until(lambda: client("SET", "k", "0") == "OK", PATIENCE_S, "the map is known")
+            source = cluster.owner("k")
+            target = next(node for node in cluster.masters if node is not source)
+            slot = cluster.slot("k")
+            with Writer(proxy.port) as writer:
+                self.until_read_from(client, [cluster.replica_of(source).redis])
+                with Readers(proxy.port, writer) as readers:
+                    for here, there in ((source, target), (target, source)):
+                        self.move_slowly(cluster, slot, here, there, readers)
+                        self.until_read_from(client, [cluster.replica_of(there).redis])
+            self.assertEqual(readers.errors, [])
+            print(f"moved: {len(readers.told)} reads, the oldest {readers.oldest_s():.3f} s")
+            self.assertLessEqual(readers.oldest_s(), LAG_S)
+            self.assertGreater(self.fallbacks(proxy)["slot"], 0)
+
+    def move_slowly(self, cluster, slot, here, there, readers):
+        def go_on():
+            count = len(readers.told)
+            until(lambda: len(readers.told) > count + 200, PATIENCE_S, "reads go on")
+
+        cluster.begin_move(slot, here, there)
+        go_on()
+        cluster.move_keys(slot, here, there)
+        go_on()
+        cluster.end_move(slot, there)
+        go_on()
+
+    def test_a_slot_that_is_stolen(self):
+        """By a higher epoch: no key is moved, and none of the old values may be read for long."""
+        with Cluster(masters=3, replicas=1) as cluster:
+            proxy = self.proxy_for(cluster.url)
+            client = self.client_of(proxy.port)
+            until(lambda: client("SET", "k", "old") == "OK", PATIENCE_S, "the map is known")
+            source = cluster.owner("k")
+            target = next(node for node in cluster.masters if node is not source)
+            self.until_read_from(client, [cluster.replica_of(source).redis])
+            slot = cluster.slot("k")
+            target("CLUSTER", "BUMPEPOCH")
+            target("CLUSTER", "SETSLOT", slot, "NODE", target.name)
+            stolen = time.monotonic()
+            until(lambda: target("SET", "k", "new") == "OK", PATIENCE_S, "the thief's write")
+            while time.monotonic() - stolen < 3 * LAG_S:
+                asked = time.monotonic()
+                value = client("GET", "k")
+                if asked - stolen > LAG_S:
+                    self.assertEqual(value, b"new")
+            self.until_read_from(client, [cluster.replica_of(target).redis])
+            self.assertEqual(client("GET", "k"), b"new")
+
+
 class FailOverTest(ReplicaReadsTest):
     def test_a_promoted_replica(self):
         servers = self.replicated()

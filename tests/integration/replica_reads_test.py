@@ -216,6 +216,48 @@ class ConfigurationTest(ReplicaReadsTest):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("promises of level key", refused.stdout + refused.stderr)
 
+    def heatsink_connections(self, server):
+        return ask(server.port, "CLIENT", "LIST").decode().count("name=heatsink")
+
+    def test_a_rule_comes_and_goes(self):
+        servers = self.replicated(1)
+        proxy = self.proxy_for(servers.master, "match=other,level=off")
+        client = self.client_of(proxy.port)
+        client("SET", "k", "v")
+        self.rule(proxy, "add", RULE)
+        self.until_read_from(client, servers.servers[1:])
+        self.assertGreater(self.heatsink_connections(servers.servers[1]), 0)
+        self.rule(proxy, "remove", "k*")
+        before = calls_of(servers.servers[1], "get")
+        for _ in range(200):
+            self.assertEqual(client("GET", "k"), b"v")
+        self.assertEqual(calls_of(servers.servers[1], "get"), before)
+        until(
+            lambda: self.heatsink_connections(servers.servers[1]) == 0,
+            PATIENCE_S, "the connections to the replica are closed",
+        )  # fmt: skip
+
+    def rule(self, proxy, *words):
+        command = [HEATSINK, "rule", *words, "--admin", f"127.0.0.1:{proxy.admin_port}"]
+        subprocess.run(command, capture_output=True, check=True)
+
+    def test_the_master_does_not_take_the_key_for_idle(self):
+        servers = self.replicated(1)
+        for option in ("maxmemory", "100mb"), ("maxmemory-policy", "allkeys-lru"):
+            ask(servers.master.port, "CONFIG", "SET", *option)
+        proxy = self.proxy_for(servers.master)
+        client = self.client_of(proxy.port)
+        client("SET", "k", "v")
+        self.until_read_from(client, servers.servers[1:])
+        touched = calls_of(servers.master, "touch")
+
+        def is_touched():
+            for _ in range(20):
+                client("GET", "k")
+            return calls_of(servers.master, "touch") > touched + 1
+
+        until(is_touched, PATIENCE_S, "TOUCH")
+
     def test_without_a_rule_no_replica_is_asked(self):
         servers = self.replicated(1)
         proxy = self.proxy_for(servers.master, "match=k*,level=off")

@@ -179,7 +179,7 @@ class ClusterReplicasTest(ReplicaReadsTest):
 
 
     def test_a_slot_that_moves_hides_no_key(self):
-        """Redis 7 and 8: a replica answers nil for a key that has left its master."""
+        """A replica of Redis 7.0 answers nil for a key that has left its master."""
         with Cluster(masters=3, replicas=1) as cluster:
             proxy = self.proxy_for(cluster.url)
             client = self.client_of(proxy.port)

@@ -75,6 +75,7 @@ void CopyKeeper::leave_server() {
 // The other connections of this thread follow when they are used next (ServerConnection::follow()).
 void CopyKeeper::follow_server() {
   for (KeeperListener* const worker : workers_) worker->server_moved();
+  renew_masters();
   tracker_connection_.follow();
   if (audits_begun_) reader_connection_.follow();
 }

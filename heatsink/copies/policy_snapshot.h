@@ -15,6 +15,7 @@
 #include "heatsink/policy/levels.h"
 #include "heatsink/policy/limits.h"
 #include "heatsink/policy/options.h"
+#include "heatsink/policy/replica_reads.h"
 #include "heatsink/policy/rules.h"
 #include "heatsink/redis/credentials.h"
 
@@ -39,6 +40,7 @@ struct PolicySnapshot {
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         coalescing_windows(policy::coalescing_windows(options)),
+        replica_reads(policy::replica_reads_of_rules(options)),
         limits(policy::Limits::make(
             options, rules, before != nullptr ? before->limits.get() : nullptr, shared_limits)) {}
 
@@ -49,7 +51,9 @@ struct PolicySnapshot {
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
-  const std::vector<Nanos> coalescing_windows;   // by index of the rule; empty: no rule gathers
+  const std::vector<Nanos> coalescing_windows;  // by index of the rule; empty: no rule gathers
+  // By index of the rule; empty: no rule reads from replicas.
+  const std::vector<policy::ReplicaReads> replica_reads;
   const std::shared_ptr<policy::Limits> limits;  // null: no limits
 
   // The index of a key's rule. For a truncated name (`is_whole` false) see RuleSet::of().

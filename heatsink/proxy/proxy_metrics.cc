@@ -15,6 +15,7 @@
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/setting_metrics.h"
 #include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
@@ -279,6 +280,7 @@ MetricRows metric_rows() {
   for (const MetricRow* row : slot_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
   for (const MetricRow* row : setting_rows()) rows.push_back(row);
+  for (const MetricRow* row : replica_rows()) rows.push_back(row);
   for (const MetricRow* row : thread_rows()) rows.push_back(row);
   for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);
   return rows;

@@ -196,7 +196,7 @@ class Session final : public ClientTransport::Listener,
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
            ClientState::memory_bytes() + scattered_bytes() + heard_.capacity() +
-           (queued_ == nullptr ? 0 : queued_->bytes);
+           reliefs_.kept_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
   std::size_t scattered_bytes() const {
@@ -381,6 +381,12 @@ class Session final : public ClientTransport::Listener,
   NextReply next_reply() const override;
   void sent(const Request& request) override;
   Requester& requester() override { return *this; }
+  std::uint64_t known_reply_bytes(const Request& request) const override {
+    return known_size(request);
+  }
+  LatestEffect latest_effect() const override {
+    return {last_effect_, replies_.owes(last_effect_)};
+  }
   void make_exec_fail() override;
   void renew_right(const Request& request, const copies::Right& right) override;
 

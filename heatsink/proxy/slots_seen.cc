@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
+
+#include "heatsink/proxy/shared_state.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -85,6 +88,15 @@ SlotsReport slots_seen(const topology::SlotMap& map, const std::vector<float>& r
     if (keys->second.count > 1) each.tag = keys->second.tag;
   }
   return out;
+}
+
+std::optional<SlotsReport> slots_seen(SharedState& shared, const report::Report& report) {
+  const std::shared_ptr<const topology::SlotMap> map = shared.cluster.map();
+  if (map == nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shared.cluster.nodes(); ++i)
+    names.push_back(shared.cluster.node(static_cast<topology::NodeIndex>(i)).url().address.text());
+  return slots_seen(*map, shared.slot_counts.rates(BootClock::now()), names, report);
 }
 
 void append_slot_samples(MetricSamples& samples, const report::Report& report) {

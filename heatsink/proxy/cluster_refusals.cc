@@ -35,6 +35,11 @@ Nanos pause_before_redirect(std::uint8_t redirects) {
   return std::min<Nanos>(Millis(1) * (1 << doublings), kRedirectPauseMax);
 }
 
+std::string no_agreement(std::string_view last) {
+  return "the nodes of the cluster do not agree which of them owns the key (the last one said: " +
+         std::string(last) + "); look at CLUSTER NODES of each";
+}
+
 }  // namespace
 
 redis::UpstreamAddress* ClusterServers::node_named_by(const topology::Redirect& redirect,
@@ -74,21 +79,22 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
       return true;
     }
   } else {
-    // Scripts can make any error: they lead only to nodes that the cluster itself has named.
-    const bool is_own_error = pending.unknown_keys;
-    refused.to = is_own_error && !shared_.cluster.knows(redirect->to, from.server().url().address)
-                     ? nullptr
-                     : node_named_by(*redirect, from);
     refused.not_before = now + pause_before_redirect(++rerouted.redirects);
+    // Scripts can make any error: they lead only to nodes that the cluster itself has named. A node
+    // may be newer than the map.
+    const bool may_be_made_up = pending.unknown_keys;
+    if (may_be_made_up && !shared_.cluster.knows(redirect->to, from.server().url().address))
+      refused.awaited = Awaited{redirect->to, &from.server()};
+    else
+      refused.to = node_named_by(*redirect, from);
   }
   rerouted.asked = refused.asking;
   if (redirect->kind == topology::Redirect::Kind::kMoved && refused.to != nullptr)
     shared_.cluster.is_stale(shared_.cluster.index_of(*refused.to));
   refused.pending = std::move(pending);
-  if (refused.to == nullptr || rerouted.redirects > kRedirectsMax || is_late) {
-    refuse(std::move(refused.pending),
-           "the nodes of the cluster do not agree which of them owns the key (the last one said: " +
-               std::string(line) + "); look at CLUSTER NODES of each");
+  if ((refused.to == nullptr && !refused.awaited) || rerouted.redirects > kRedirectsMax ||
+      is_late) {
+    refuse(std::move(refused.pending), no_agreement(line));
     return true;
   }
   refused_.push_back(std::move(refused));
@@ -147,7 +153,9 @@ bool ClusterServers::split(Upstream& from, Pending& pending) {
   made.whole = std::move(pending);
   Scatter& scatter = *made.parts;
   for (std::size_t i = 0; i < scatter.parts().size(); ++i) {
-    Refused refused{.to = &from.server(), .asking = before.asked, .not_before = {}, .pending = {}};
+    Refused refused;
+    refused.to = &from.server();
+    refused.asking = before.asked;
     refused.pending.session = &scatter;
     refused.pending.ticket = Scatter::ticket_of(i);
     refused.pending.read_only = true;
@@ -190,10 +198,30 @@ void ClusterServers::answer(Pending&& pending, std::string_view wire) {
   pending.session->reply_done(pending, !is_error, scanner, wire);
 }
 
+// Sets `to` if the map names the node now; otherwise asks the node that has named it for its map.
+void ClusterServers::find_awaited(Refused& refused) {
+  const auto& [node, named_by] = *refused.awaited;
+  const net::HostPort& asked = named_by->url().address;
+  if (shared_.cluster.knows(node, asked)) {
+    if (const auto index = shared_.cluster.node_at(node, asked))
+      refused.to = &shared_.cluster.node(*index);
+    return;
+  }
+  if (loop_.now() < refused.not_before) return;
+  shared_.cluster.is_stale(shared_.cluster.index_of(*named_by));
+  refused.not_before = loop_.now() + topology::ClusterWatch::kPause;
+}
+
 // True: it is on its way, or was refused.
 bool ClusterServers::send_one(Refused& refused) {
   const TimePoint now = loop_.now();
-  if (now < refused.not_before) return false;
+  if (refused.to == nullptr) find_awaited(refused);
+  if (refused.to != nullptr && now < refused.not_before) return false;
+  if (refused.to == nullptr) {
+    if (now - refused.pending.rerouted->since <= redirect_time(shared_.options())) return false;
+    refuse(std::move(refused.pending), no_agreement(refused.awaited->node.text()));
+    return true;
+  }
   const resp::Protocol protocol = refused.pending.rerouted->protocol;
   const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
   const bool is_late = now - refused.pending.rerouted->since > redirect_time(shared_.options());
@@ -217,12 +245,19 @@ bool ClusterServers::send_one(Refused& refused) {
 // In order for each node. A request that waits holds back those behind it for the same node.
 void ClusterServers::send_refused() {
   std::vector<const redis::UpstreamAddress*> waits;
+  std::vector<net::HostPort> awaited;
   std::deque<Refused> left;
   std::deque<Refused> all = std::exchange(refused_, {});
   for (Refused& each : all) {
-    const bool is_behind = std::find(waits.begin(), waits.end(), each.to) != waits.end();
+    const bool is_behind =
+        each.to != nullptr
+            ? std::find(waits.begin(), waits.end(), each.to) != waits.end()
+            : std::find(awaited.begin(), awaited.end(), each.awaited->node) != awaited.end();
     if (!is_behind && send_one(each)) continue;
-    waits.push_back(each.to);
+    if (each.to != nullptr)
+      waits.push_back(each.to);
+    else
+      awaited.push_back(each.awaited->node);
     left.push_back(std::move(each));
   }
   // refuse() may have added some.

@@ -81,9 +81,15 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
     bool in_map = true;
     TimePoint left_at{};  // since when it is not
   };
+  // The node that an error has named, which the cluster itself must name before it is used.
+  struct Awaited {
+    net::HostPort node;
+    redis::UpstreamAddress* named_by = nullptr;
+  };
   // A request that a node has refused, on its way to another one.
   struct Refused {
-    redis::UpstreamAddress* to = nullptr;
+    redis::UpstreamAddress* to = nullptr;  // null: not known yet, see `awaited`
+    std::optional<Awaited> awaited;
     bool asking = false;
     TimePoint not_before{};
     Pending pending;
@@ -121,6 +127,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool splits(const Pending& pending) const;
   bool split(Upstream& from, Pending& pending);
   void scatter_ended(Scatter& scatter) override;
+  void find_awaited(Refused& refused);
   bool send_one(Refused& refused);
   void wake_later();
   void refuse(Pending&& pending, const std::string& why);

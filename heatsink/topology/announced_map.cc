@@ -34,10 +34,10 @@ std::uint16_t port_of(const Value* value) {
 }
 
 AnnouncedMap in_order(AnnouncedMap map) {
-  std::erase_if(map, [](const AnnouncedShard& shard) { return shard.slots.empty(); });
   for (AnnouncedShard& shard : map) std::ranges::sort(shard.slots, {}, &SlotRange::first);
-  std::ranges::stable_sort(map, {},
-                           [](const AnnouncedShard& shard) { return shard.slots.front().first; });
+  std::ranges::stable_sort(map, {}, [](const AnnouncedShard& shard) {
+    return shard.slots.empty() ? resp::kSlots : std::size_t{shard.slots.front().first};
+  });
   return map;
 }
 

@@ -22,15 +22,15 @@ struct SlotRange {
 struct AnnouncedShard {
   net::HostPort master;
   std::vector<net::HostPort> replicas;
-  std::vector<SlotRange> slots;  // not empty
+  std::vector<SlotRange> slots;  // empty: a master that is new, or has given all of them away
 };
-using AnnouncedMap = std::vector<AnnouncedShard>;  // by first slot
+using AnnouncedMap = std::vector<AnnouncedShard>;  // by first slot; those without slots are last
 
 // Parse the replies to CLUSTER SHARDS (Redis 7.0 and later) and CLUSTER SLOTS, in RESP2 or RESP3;
 // nothing if the reply has another form. `asked` is the node that answered; its host stands in
 // where a node does not know its own. With `tls` the TLS ports are used (CLUSTER SLOTS shows the
-// ports of the asking connection's kind). A master without slots or without a usable address is
-// left out, as are replicas that are not online.
+// ports of the asking connection's kind, and no master without slots). A master without a usable
+// address is left out, as are replicas that are not online.
 std::optional<AnnouncedMap> parse_cluster_shards(const resp::Value& reply,
                                                  const net::HostPort& asked, bool tls);
 std::optional<AnnouncedMap> parse_cluster_slots(const resp::Value& reply,

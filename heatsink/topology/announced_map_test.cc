@@ -57,6 +57,17 @@ TEST(AnnouncedMap, AHostThatTheNodeDoesNotKnow) {
   }
 }
 
+TEST(AnnouncedMap, AMasterWithoutSlotsIsLast) {
+  const std::string empty =
+      "*4\r\n$5\r\nslots\r\n*0\r\n$5\r\nnodes\r\n*1\r\n" + node(7005, "master", "online", "new");
+  const std::string full = shards(node(7000, "master", "online", "a"), 1).substr(4);
+  const auto map = parse_cluster_shards(parsed("*2\r\n" + empty + full), kAsked, false);
+  ASSERT_TRUE(map && map->size() == 2);
+  EXPECT_EQ(map->front().master.text(), "a:7000");
+  EXPECT_EQ(map->back().master.text(), "new:7005");
+  EXPECT_TRUE(map->back().slots.empty());
+}
+
 TEST(AnnouncedMap, SlotsOfOneMasterInSeveralRanges) {
   const auto map = parse_cluster_slots(
       parsed("*2\r\n*4\r\n:9\r\n:10\r\n*2\r\n$1\r\na\r\n:1\r\n*2\r\n$1\r\nb\r\n:2\r\n"

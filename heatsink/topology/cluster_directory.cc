@@ -66,7 +66,7 @@ bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPor
   next->epoch = epoch;
   for (const AnnouncedShard& shard : announced) {
     const std::optional<NodeIndex> master = node_at(shard.master, asked);
-    if (!master) continue;
+    if (!master || shard.slots.empty()) continue;  // without slots it is only made known
     SlotMap::Shard& added = next->shards.emplace_back();
     added.master = *master;
     added.first_slot = shard.slots.front().first;

@@ -32,6 +32,17 @@ TEST(ClusterDirectory, NumbersOfNodesStayAndMapsReplaceEachOther) {
   EXPECT_EQ(directory.index_of(directory.node(high)), high);
 }
 
+TEST(ClusterDirectory, AMasterWithoutSlotsIsKnownAndNotInTheMap) {
+  ClusterDirectory directory(seed());
+  const net::HostPort asked{"127.0.0.1", 7000};
+  AnnouncedMap announced = halves({"127.0.0.1", 7000}, {"127.0.0.1", 7001});
+  announced.push_back({{"127.0.0.1", 7002}, {}, {}});
+  EXPECT_FALSE(directory.knows({"127.0.0.1", 7002}, asked));
+  EXPECT_TRUE(directory.publish(announced, asked, 1));
+  EXPECT_TRUE(directory.knows({"127.0.0.1", 7002}, asked));
+  EXPECT_EQ(directory.map()->shards.size(), 2U);
+}
+
 TEST(ClusterDirectory, AnnouncedAddressesAreTranslated) {
   ClusterDirectory directory(seed());
   directory.translate_by(*AddressTranslation::parse("10.0.0.1=127.0.0.1"));

@@ -88,7 +88,8 @@ void ClusterWatch::answered(NodeIndex node, const resp::Value& info, const resp:
                 : parse_cluster_shards(map, asked, address.url().tls);
   old_form_ = false;
   if (!view) return refuse(node, "it is not a node of a cluster");
-  if (!announced || announced->empty()) return refuse(node, "it knows no slots");
+  if (!announced || announced->empty() || announced->front().slots.empty())
+    return refuse(node, "it knows no slots");
   const std::shared_ptr<const SlotMap> before = directory_.map();
   if (before != nullptr && !view->is_ok) return refuse(node, "it says that the cluster is down");
   if (before != nullptr && view->current_epoch < before->epoch)

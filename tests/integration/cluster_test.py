@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of one server meet a cluster: command by command, they see what one server answers."""
 
+import socket
 import unittest
 
 from cluster_stage import ClusterTest
@@ -314,6 +315,19 @@ class Scripts(ClusterTest):
         for key in (FIRST, SECOND, THIRD):
             self.assertIn("NOSCRIPT", client("EVALSHA", sha, 1, key))
         self.assertEqual(client("SCRIPT", "EXISTS", sha), [0])
+
+    def test_an_error_that_a_script_makes_up(self):
+        # It leads to no node that the cluster does not name, however long the proxy looks for it.
+        with socket.create_server(("127.0.0.1", 0)) as stranger:
+            port = stranger.getsockname()[1]
+            client = self.to_values()
+            client("SET", "a", 0)
+            text = "redis.call('INCR', KEYS[1]) return redis.error_reply('MOVED 1 127.0.0.1:%d')"
+            self.assertIn("do not agree", client("EVAL", text % port, 1, "a"))
+            self.assertEqual(client("GET", "a"), b"1")
+            stranger.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                stranger.accept()
 
     def test_functions(self):
         client = self.to_values()

@@ -44,6 +44,9 @@ struct Op {
   // The server was told a moment of the wall clock, which the client took to be `ttl` from now.
   bool is_moment = false;
   Life life{};  // of what has a TTL
+  // Of a read in a cluster: until then a server showed this value although another one had taken
+  // the slot over. The epoch: none did.
+  TimePoint shown_until{};
 
   bool known() const { return responded != kNever; }
   bool ends() const { return ttl.count() > 0 || life.known(); }

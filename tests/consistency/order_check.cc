@@ -53,7 +53,7 @@ class OrderCheck {
       return;
     }
     const Version& version = *key.find(read.value);
-    if (key.overwritten_at(version) < floor.height)
+    if (std::max(key.overwritten_at(version), read.shown_until) < floor.height)
       tell("it had been replaced before that", {*version.first, *floor.set_by, read});
   }
 
@@ -63,6 +63,7 @@ class OrderCheck {
   void judge_nil(const KeyHistory& key, const Op& read, const TimeFloor& floor) {
     const Version* there = key.latest_before(floor.height);
     if (there == nullptr || key.may_be_missing(there->begun(), read.responded)) return;
+    if (read.shown_until >= floor.height) return;
     tell("it was there, and nothing has removed it", {*there->first, *floor.set_by, read});
   }
 

@@ -39,6 +39,15 @@ TEST(SessionOrder, WithinAPipelineToo) {
   EXPECT_EQ(disordered(a_then_b().on(1).of(kA).read(1, 20, 23).of(kB).read(4, 20, 23)), 0U);
 }
 
+TEST(SessionOrder, AServerMayHaveShownTheOldUntilThen) {
+  for (const bool is_late : {false, true}) {
+    HistoryMaker maker = a_then_b().on(1).of(kB).read(4, 20, 21).of(kA).read(1, 22, 23);
+    // 4 was written at 6 ms.
+    maker.history.back().shown_until = at(is_late ? 6.5 : 5.5);
+    EXPECT_EQ(disordered(maker), is_late ? 0U : 1U);
+  }
+}
+
 TEST(SessionOrder, TwoSessionsMayDiffer) {
   EXPECT_EQ(disordered(a_then_b().on(1).of(kB).read(4, 20, 21).on(2).of(kA).read(1, 22, 23)), 0U);
 }

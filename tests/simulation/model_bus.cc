@@ -63,4 +63,20 @@ bool ModelBus::was_stale(const std::string& key, const std::string& value, TimeP
   return at != found->second.end() && *at <= to;
 }
 
+void ModelBus::note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held) {
+  stale_slots_[slot].push_back({network_.scheduler().now(), std::move(held)});
+}
+
+TimePoint ModelBus::last_stale(const std::string& key, const std::string& value,
+                               TimePoint to) const {
+  const auto answers = stale_slots_.find(resp::key_slot(key));
+  if (answers == stale_slots_.end()) return {};
+  for (auto answer = answers->second.rbegin(); answer != answers->second.rend(); ++answer) {
+    if (answer->at > to) continue;
+    const auto found = answer->held.find(key);
+    if ((found == answer->held.end() ? "" : found->second) == value) return answer->at;
+  }
+  return {};
+}
+
 }  // namespace heatsink::simulation

@@ -82,6 +82,11 @@ class ModelBus {
   // Whether one has in [from, to].
   bool was_stale(const std::string& key, const std::string& value, TimePoint from,
                  TimePoint to) const;
+  // A node that no longer owns the slot has answered a read of it, and has these keys of the slot.
+  void note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held);
+  // When one last did that up to `to`, and had this value of the key ("": not the key). The epoch:
+  // never.
+  TimePoint last_stale(const std::string& key, const std::string& value, TimePoint to) const;
 
  private:
   struct Member {
@@ -99,6 +104,11 @@ class ModelBus {
   std::function<void(ModelPort)> on_claim_;
   std::set<ModelPort> behind_;
   std::map<std::pair<std::string, std::string>, std::vector<TimePoint>> stale_;  // by key, value
+  struct StaleAnswer {
+    TimePoint at;
+    std::map<std::string, std::string> held;
+  };
+  std::map<std::uint16_t, std::vector<StaleAnswer>> stale_slots_;
 };
 
 }  // namespace heatsink::simulation

@@ -107,6 +107,7 @@ class ModelNode {
 
  private:
   using Member = ModelView::Member;
+  std::string text_of(std::string_view key) const;
 
   Member& self() { return view_.members.at(port_); }
   const Member& self() const { return view_.members.at(port_); }

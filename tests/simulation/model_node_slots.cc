@@ -105,11 +105,20 @@ void ModelNode::note_reads(const ModelClient& client, const ModelCommand& comman
   resp::find_keys(*command.facts, args, found);
   for (const resp::KeyRef& key : found) {
     const std::string_view name = args[key.arg];
-    if (bus_.owner(resp::key_slot(name)) == port_) continue;
-    const ModelEntry* entry = live(state_.keys, name);
-    const bool is_text = entry != nullptr && entry->text() != nullptr;
-    bus_.note_stale(name, is_text ? *entry->text() : "");
+    const std::uint16_t slot = resp::key_slot(name);
+    if (bus_.owner(slot) == port_) continue;
+    bus_.note_stale(name, text_of(name));
+    std::map<std::string, std::string> held;
+    for (const std::string& each : keys_of(slot)) held[each] = text_of(each);
+    bus_.note_stale_slot(slot, std::move(held));
   }
+}
+
+// "": no text.
+std::string ModelNode::text_of(std::string_view key) const {
+  const ModelEntry* entry = live(state_.keys, key);
+  const bool is_text = entry != nullptr && entry->text() != nullptr;
+  return is_text ? *entry->text() : "";
 }
 
 void ModelNode::replica_has(std::uint64_t batches) {

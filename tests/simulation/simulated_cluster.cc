@@ -377,6 +377,8 @@ consistency::History SimulatedCluster::told_apart() const {
     if (is_read && bus_.was_stale(recorder_.name(op.key), value, op.invoked, op.responded))
       continue;
     out.push_back(op);
+    if (is_read && op.known())
+      out.back().shown_until = bus_.last_stale(recorder_.name(op.key), value, op.responded);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include "tests/simulation/model_node.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace heatsink::simulation {
@@ -14,6 +15,7 @@ constexpr Nanos kFailMinimum = std::chrono::seconds(2);  // of election times, a
 constexpr Nanos kRejoinMin = Millis(500);
 constexpr Nanos kRejoinMax = std::chrono::seconds(5);
 constexpr Nanos kWritableDelay = std::chrono::seconds(2);  // of a master that has just started
+constexpr std::uint64_t kCronsOfPing = 10;                 // once a second
 
 }  // namespace
 
@@ -88,7 +90,23 @@ void ModelNode::ping(ModelPort to) {
   tell(to, message);
 }
 
+// Of five nodes at random the one that answered least lately. Without it all nodes would ask, and
+// miss, each other at the same moments.
+void ModelNode::ping_some() {
+  ModelPort chosen = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto each =
+        std::next(view_.members.begin(),
+                  static_cast<std::ptrdiff_t>(bus_.scheduler().below(view_.members.size())));
+    if (each->first == port_ || each->second.pinged_at != TimePoint{}) continue;
+    if (chosen == 0 || each->second.answered_at < view_.members.at(chosen).answered_at)
+      chosen = each->first;
+  }
+  if (chosen != 0) ping(chosen);
+}
+
 void ModelNode::cron() {
+  if (++crons_ % kCronsOfPing == 0) ping_some();
   const Nanos timeout = options_.node_timeout;
   for (auto& [port, member] : view_.members) {
     if (port == port_) continue;

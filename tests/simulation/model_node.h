@@ -117,6 +117,7 @@ class ModelNode {
   std::size_t quorum() const;  // of the masters with slots
   TimePoint now() const { return state_.loop.clock(); }
 
+  void ping_some();
   void cron();
   void ping(ModelPort to);
   ModelMessage about(ModelMessage::Kind kind) const;
@@ -145,6 +146,7 @@ class ModelNode {
   mutable std::map<ModelPort, std::shared_ptr<const ModelSlots>> slots_by_;  // until one changes
   const TimePoint writable_at_;
   bool is_down_;
+  std::uint64_t crons_ = 0;
   TimePoint in_minority_at_{};
   TimePoint without_replica_since_{};  // the epoch: it has one, or needs none
   TimePoint paused_until_{};

@@ -35,11 +35,10 @@ void ModelBus::arrive(ModelPort to, const ModelMessage& message) {
   member.process->post([node = member.node, message] { node->handle(message); });
 }
 
-void ModelBus::claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch) {
-  auto& [owner, its_epoch] = owners_[slot];
-  if (epoch < its_epoch) return;
-  owner = port;
-  its_epoch = epoch;
+void ModelBus::claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch, Claim how) {
+  Owner& owner = owners_[slot];
+  if (epoch < owner.epoch) return;
+  owner = {port, epoch, how};
   if (on_claim_) on_claim_(port);
 }
 
@@ -64,6 +63,7 @@ bool ModelBus::was_stale(const std::string& key, const std::string& value, TimeP
 }
 
 void ModelBus::note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held) {
+  if (owners_[slot].how == Claim::kVoted) return;
   stale_slots_[slot].push_back({network_.scheduler().now(), std::move(held)});
 }
 

@@ -69,11 +69,16 @@ class ModelBus {
 
   // ---- what is true
 
+  // How a node comes by a slot.
+  enum class Claim : std::uint8_t {
+    kVoted,    // a majority of the masters has elected it, so they know
+    kUnvoted,  // at first only the node itself knows
+  };
   // A node has taken a slot. The claim with the highest epoch will win.
-  void claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch);
+  void claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch, Claim how);
   // Called after each claim that wins.
   void on_claim(std::function<void(ModelPort)> heard) { on_claim_ = std::move(heard); }
-  ModelPort owner(std::uint16_t slot) const { return owners_[slot].first; }
+  ModelPort owner(std::uint16_t slot) const { return owners_[slot].port; }
   // A replica that lacks writes which its master has acknowledged: it is not elected.
   void set_behind(ModelPort port, bool is_behind);
   bool is_behind(ModelPort port) const { return behind_.contains(port); }
@@ -83,6 +88,7 @@ class ModelBus {
   bool was_stale(const std::string& key, const std::string& value, TimePoint from,
                  TimePoint to) const;
   // A node that no longer owns the slot has answered a read of it, and has these keys of the slot.
+  // Nothing is noted if there was a vote.
   void note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held);
   // When one last did that up to `to`, and had this value of the key ("": not the key). The epoch:
   // never.
@@ -100,7 +106,12 @@ class ModelBus {
   std::map<ModelPort, Member> members_;
   std::map<std::pair<ModelPort, ModelPort>, TimePoint> last_arrival_;  // from, to
   std::map<ModelPort, TimePoint> held_until_;
-  std::vector<std::pair<ModelPort, std::uint64_t>> owners_{resp::kSlots};  // with their epochs
+  struct Owner {
+    ModelPort port = 0;
+    std::uint64_t epoch = 0;
+    Claim how = Claim::kVoted;
+  };
+  std::vector<Owner> owners_{resp::kSlots};
   std::function<void(ModelPort)> on_claim_;
   std::set<ModelPort> behind_;
   std::map<std::pair<std::string, std::string>, std::vector<TimePoint>> stale_;  // by key, value

@@ -317,10 +317,10 @@ void ModelNode::run_election() {
     message.is_forced = is_by_hand;
     return tell_all(message);
   }
-  if (votes_ >= quorum()) replace_master(election_);
+  if (votes_ >= quorum()) replace_master(election_, ModelBus::Claim::kVoted);
 }
 
-void ModelNode::replace_master(std::uint64_t epoch) {
+void ModelNode::replace_master(std::uint64_t epoch, ModelBus::Claim how) {
   const ModelPort master = self().master;
   self().is_master = true;
   self().master = 0;
@@ -331,17 +331,17 @@ void ModelNode::replace_master(std::uint64_t epoch) {
   is_forced_ = false;
   bus_.set_behind(master, true);
   for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
-    if (view_.owners[slot] == master) own(slot);
+    if (view_.owners[slot] == master) own(slot, how);
   server_.promote();
   update_state();
   tell_all(about(Kind::kPong));
 }
 
-void ModelNode::own(std::uint16_t slot) {
+void ModelNode::own(std::uint16_t slot, ModelBus::Claim how) {
   view_.owners[slot] = port_;
   view_.importing.erase(slot);
   slots_by_.clear();
-  bus_.claim(slot, port_, self().epoch);
+  bus_.claim(slot, port_, self().epoch, how);
 }
 
 void ModelNode::follow(ModelPort master) {

@@ -131,9 +131,9 @@ class ModelNode {
   void fail_if_agreed(ModelPort port);
   void vote(const ModelMessage& message);
   void run_election();
-  void replace_master(std::uint64_t epoch);
+  void replace_master(std::uint64_t epoch, ModelBus::Claim how);
   void follow(ModelPort master);
-  void own(std::uint16_t slot);
+  void own(std::uint16_t slot, ModelBus::Claim how);
   void update_state();
   void tend_replica();
 

@@ -78,7 +78,8 @@ SimulatedCluster::SimulatedCluster(Network& network, consistency::Recorder& reco
     const std::size_t end = (i + 1) * resp::kSlots / masters;
     for (std::size_t slot = i * resp::kSlots / masters; slot < end; ++slot) {
       view.owners[slot] = owner;
-      bus_.claim(static_cast<std::uint16_t>(slot), owner, view.members.at(owner).epoch);
+      bus_.claim(static_cast<std::uint16_t>(slot), owner, view.members.at(owner).epoch,
+                 ModelBus::Claim::kVoted);
     }
   }
   members_.resize(all);

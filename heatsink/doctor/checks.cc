@@ -7,6 +7,7 @@
 #include "heatsink/base/reference_table.h"
 #include "heatsink/doctor/access_checks.h"
 #include "heatsink/doctor/contact_checks.h"
+#include "heatsink/doctor/fleet_checks.h"
 #include "heatsink/doctor/machine_checks.h"
 #include "heatsink/doctor/role_checks.h"
 #include "heatsink/doctor/setting_checks.h"
@@ -53,8 +54,9 @@ std::string_view text_of(When when) { return when == When::kStart ? "start" : "s
 std::span<const Check> checks() {
   static const std::vector<Check> all = [] {
     std::vector<Check> rows;
-    for (const std::span<const Check> some : {contact_checks(), role_checks(), tracking_checks(),
-                                              access_checks(), setting_checks(), machine_checks()})
+    for (const std::span<const Check> some :
+         {contact_checks(), role_checks(), tracking_checks(), access_checks(), fleet_checks(),
+          setting_checks(), machine_checks()})
       rows.insert(rows.end(), some.begin(), some.end());
     return rows;
   }();

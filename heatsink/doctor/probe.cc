@@ -12,6 +12,7 @@
 
 #include "heatsink/base/blocked_signals.h"
 #include "heatsink/doctor/conversation.h"
+#include "heatsink/doctor/fleet_checks.h"
 #include "heatsink/doctor/role_checks.h"
 #include "heatsink/doctor/setting_checks.h"
 #include "heatsink/policy/tls.h"
@@ -96,6 +97,7 @@ class Probe {
   bool ask(const std::string& name, std::initializer_list<std::string_view> words);
   bool ask_settings();
   bool ask_rights();
+  bool ask_fleet();
   void ask_all();
   bool measure();
   void test_push();
@@ -243,6 +245,24 @@ bool Probe::ask_rights() {
   return true;
 }
 
+bool Probe::ask_fleet() {
+  if (!options_.fleet_enabled) return true;
+  const auto ask_words = [this](const std::vector<std::string>& words) {
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    talk_.ask(views);
+    Result<Value> reply = talk_.receive(within(kReply));
+    if (!reply.ok()) return stop(Contact::kAnswered, reply.error());
+    facts_.replies[fleet_reply(words.front())] = std::move(reply).value();
+    return true;
+  };
+  for (const std::vector<std::string>& words : fleet_commands(options_.fleet_name))
+    if (!ask_words(words)) return false;
+  // Without MULTI the SADD would be executed.
+  if (!ask("MULTI", {"MULTI"})) return false;
+  if (facts_.reply("MULTI") == nullptr) return true;
+  return ask_words(fleet_sadd(options_.fleet_name)) && ask("DISCARD", {"DISCARD"});
+}
+
 // What changes nothing on the server.
 void Probe::ask_all() {
   if (!ask("INFO", {"INFO"}) || !ask("ROLE", {"ROLE"})) return;
@@ -250,7 +270,7 @@ void Probe::ask_all() {
     ask("SENTINEL MASTERS", {"SENTINEL", "MASTERS"});
     return;
   }
-  if (!ask_rights()) return;
+  if (!ask_rights() || !ask_fleet()) return;
   if (facts_.evicts_by_use() && !ask("TOUCH", {"TOUCH", options_.heartbeat_key})) return;
   if (facts_.replies["HELLO"].type == Value::Type::kMap &&
       !ask("CLIENT TRACKING ON", {"CLIENT", "TRACKING", "ON"}))

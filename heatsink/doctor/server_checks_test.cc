@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/doctor/facts_for_test.h"
+#include "heatsink/doctor/fleet_checks.h"
 #include "heatsink/doctor/probe.h"
 
 namespace heatsink::doctor {
@@ -233,6 +234,23 @@ TEST(ServerChecks, TouchIsNeededWhereTheServerEvictsByUse) {
   EXPECT_EQ(only(facts, "rights").level, Level::kOk);
   set_info(facts.server, "maxmemory_policy", "allkeys-lru");
   EXPECT_EQ(only(facts, "rights").paste, "ACL SETUSER default +touch");
+}
+
+TEST(ServerChecks, TheRightsOfAFleetAreToldOnlyToItsMembers) {
+  Facts facts = healthy();
+  for (const auto& words : fleet_commands("default"))
+    facts.server.replies[fleet_reply(words.front())] = number_value(0);
+  EXPECT_THAT(found(facts, "fleet"), IsEmpty());
+  facts.options.fleet_enabled = true;
+  EXPECT_EQ(only(facts, "fleet").level, Level::kOk);
+  EXPECT_THAT(only(facts, "fleet").what, HasSubstr("0 members"));
+  facts.server.replies[fleet_reply("SADD")] =
+      error_value("NOPERM this user has no permissions to run the 'sadd' command");
+  EXPECT_EQ(only(facts, "fleet").paste, "ACL SETUSER default +sadd");
+  facts.server.replies[fleet_reply("GETRANGE")] = error_value(
+      "NOPERM this user has no permissions to access one of the keys used as arguments");
+  EXPECT_EQ(only(facts, "fleet").paste, "ACL SETUSER default +sadd ~heatsink:fleet:*");
+  EXPECT_EQ(only(facts, "fleet").level, Level::kWarning);
 }
 
 TEST(ServerChecks, AnOpenPortIsAWarning) {

@@ -271,6 +271,16 @@ class Logins(DoctorTest):
         self.assertEqual(self.one(findings, "rights")["level"], "ok", text)
         self.assertEqual(code, 0, text)
 
+    def test_rights_of_a_fleet(self):
+        redis = self.server()
+        server = self.to(redis)
+        server("ACL", "SETUSER", "few", "on", ">pw", "+@all", "-sadd", "-srem", "~heatsink:h*")
+        options = (f"redis://few:pw@{address(redis)}", "--set", "fleet.enabled=true")
+        grant = self.one(doctor(*options)[1], "fleet")["paste"]
+        self.assertEqual(grant, "ACL SETUSER few +sadd +srem ~heatsink:fleet:*")
+        self.assertEqual([server(*grant.split()), server("KEYS", "*")], ["OK", []])
+        self.assertEqual(self.one(doctor(*options)[1], "fleet")["level"], "ok")
+
 
 def http_server(connection):
     connection.recv(1000)

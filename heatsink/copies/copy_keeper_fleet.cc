@@ -15,7 +15,7 @@ namespace {
 // A report that takes longer is of no use: the next one is due.
 constexpr Nanos kResponseTimeoutMax = std::chrono::seconds(2);
 
-fleet::LinkOptions link_options(const NodeState& shared) {
+fleet::LinkOptions link_options(NodeState& shared) {
   const policy::ProxyOptions& options = shared.options();
   std::random_device random;
   fleet::LinkOptions link;
@@ -24,6 +24,7 @@ fleet::LinkOptions link_options(const NodeState& shared) {
   link.url.user = shared.credentials().user;
   link.url.password = shared.credentials().password;
   link.tls = shared.upstream_address.tls();
+  if (topology::is_watched(shared.upstream)) link.followed = &shared.upstream_address;
   link.server.connect_timeout = options.connect_timeout;
   link.server.response_timeout = std::min(options.response_timeout, kResponseTimeoutMax);
   link.server.backoff_min = options.backoff_min;

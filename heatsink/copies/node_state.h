@@ -53,7 +53,7 @@ struct NodeState {
       : upstream(std::move(upstream_in)),
         seed(seed_in),
         shown(std::move(shown_in)),
-        shared_limits(std::move(shared_limits_in)),
+        shared_limits(following(std::move(shared_limits_in))),
         policy_(std::make_shared<const PolicySnapshot>(
             options_in, redis::Credentials{upstream.user, upstream.password}, shown, nullptr,
             shared_limits.get())),
@@ -67,12 +67,23 @@ struct NodeState {
   const net::RedisUrl upstream;  // as configured; upstream_address is the server now
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
+  // The server that the copies come from. If it may move, the keeper follows it
+  // (copy_keeper_leader.cc); otherwise the keeper resolves its name again after a loss.
+  redis::UpstreamAddress upstream_address{
+      upstream, topology::is_watched(upstream) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                               : redis::UpstreamAddress::Resolved::kHere};
   // Limits with limit.scope: fleet; null: each process keeps them by itself.
   const std::unique_ptr<fleet::ServerLimits> shared_limits;
   // How many proxies add up their counts, rounded up; the workers count accordingly.
   std::atomic<std::uint64_t> fleet_instances{1};
 
  private:
+  // The first policy opens limits.
+  std::unique_ptr<fleet::ServerLimits> following(std::unique_ptr<fleet::ServerLimits> limits) {
+    if (limits && topology::is_watched(upstream)) limits->follow(upstream_address);
+    return limits;
+  }
+
   mutable std::mutex policy_mutex_;  // guards policy_; the keeper and the workers do not take it
   std::shared_ptr<const PolicySnapshot> policy_;
   std::atomic<const PolicySnapshot*> current_;
@@ -169,12 +180,6 @@ struct NodeState {
 
   // How often the tracker has come up or been lost.
   std::atomic<std::uint64_t> contact_changes{0};
-
-  // The server that the copies come from. If it may move, the keeper follows it
-  // (copy_keeper_leader.cc); otherwise the keeper resolves its name again after a loss.
-  redis::UpstreamAddress upstream_address{
-      upstream, topology::is_watched(upstream) ? redis::UpstreamAddress::Resolved::kElsewhere
-                                               : redis::UpstreamAddress::Resolved::kHere};
 
   // The nodes, if the upstream is a cluster. The keeper keeps it current.
   topology::ClusterDirectory cluster{upstream};

@@ -43,8 +43,9 @@ struct Pending {
 
 // Everything except the counts belongs to the loop's thread.
 struct Server::Core {
-  Core(const ServerOptions& given, net::RedisUrl url, net::TlsContext tls)
-      : options(given), nodes(loop, std::move(url), std::move(tls), given) {}
+  Core(const ServerOptions& given, net::RedisUrl url, net::TlsContext tls,
+       redis::UpstreamAddress* followed)
+      : options(given), nodes(loop, std::move(url), std::move(tls), given, followed) {}
 
   void run();
   void begin(const std::shared_ptr<Pending>& pending);
@@ -140,9 +141,10 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
 }
 
 std::unique_ptr<Server> Server::open(net::RedisUrl url, net::TlsContext tls,
-                                     const ServerOptions& options) {
+                                     const ServerOptions& options,
+                                     redis::UpstreamAddress* followed) {
   return std::unique_ptr<Server>(
-      new Server(std::make_unique<Core>(options, std::move(url), std::move(tls))));
+      new Server(std::make_unique<Core>(options, std::move(url), std::move(tls), followed)));
 }
 
 Server::Server(std::unique_ptr<Core> core) : core_(std::move(core)) {

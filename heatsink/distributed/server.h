@@ -21,6 +21,9 @@ namespace heatsink::net {
 struct RedisUrl;
 class TlsContext;
 }  // namespace heatsink::net
+namespace heatsink::redis {
+class UpstreamAddress;
+}  // namespace heatsink::redis
 
 namespace heatsink::distributed {
 
@@ -58,9 +61,11 @@ class Server {
 
   // Fails if the URL or a TLS file cannot be used. A server that is down is not an error.
   static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
-  // The same with an address and a TLS context that were read elsewhere; cannot fail.
+  // The same with an address and a TLS context that were read elsewhere; cannot fail. `followed`:
+  // where the server is, if somebody else finds it; it outlives the Server. Null: see the URL.
   static std::unique_ptr<Server> open(net::RedisUrl url, net::TlsContext tls,
-                                      const ServerOptions& options);
+                                      const ServerOptions& options,
+                                      redis::UpstreamAddress* followed = nullptr);
   ~Server();
   Server(const Server&) = delete;
 

@@ -17,6 +17,13 @@ redis::ServerConnectionOptions link_options(const ServerOptions& options) {
           .seed = std::random_device{}()};
 }
 
+redis::PipelineOptions pipeline_options(const net::RedisUrl& url, const ServerOptions& options) {
+  return {.credentials = {url.user, url.password},
+          .name = options.client_name,
+          .db = url.db,
+          .response_timeout = options.response_timeout};
+}
+
 // Parses "MOVED 3999 10.0.0.7:6381". IPv6 addresses come without brackets. An empty host means the
 // one that sent the redirect.
 bool read_address(std::string_view redirect, net::HostPort& address) {
@@ -34,23 +41,30 @@ bool read_address(std::string_view redirect, net::HostPort& address) {
 
 ServerNode::ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
                        const ServerOptions& options)
-    : address(std::move(url)),
-      pipeline({.credentials = {address.url().user, address.url().password},
-                .name = options.client_name,
-                .db = address.url().db,
-                .response_timeout = options.response_timeout}),
+    : own_address(std::make_unique<redis::UpstreamAddress>(std::move(url))),
+      address(*own_address),
+      pipeline(pipeline_options(address.url(), options)),
       functions(pipeline),
       link(loop, address, pipeline, link_options(options),
            options.use + " of " + address.url().where()) {
   address.set_tls(std::move(tls));
 }
 
+ServerNode::ServerNode(net::EventLoop& loop, redis::UpstreamAddress& followed,
+                       const net::RedisUrl& login, const ServerOptions& options)
+    : address(followed),
+      pipeline(pipeline_options(login, options)),
+      functions(pipeline),
+      link(loop, address, pipeline, link_options(options), options.use) {}
+
 ServerNodes::ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsContext tls,
-                         const ServerOptions& options)
+                         const ServerOptions& options, redis::UpstreamAddress* followed)
     : loop_(loop),
       tls_(std::move(tls)),
       options_(options),
-      first_(std::make_unique<ServerNode>(loop, std::move(first), tls_, options)) {}
+      first_(followed != nullptr
+                 ? std::make_unique<ServerNode>(loop, *followed, first, options)
+                 : std::make_unique<ServerNode>(loop, std::move(first), tls_, options)) {}
 
 ServerNode& ServerNodes::someone() {
   if (first_->link.problem().empty()) return *first_;

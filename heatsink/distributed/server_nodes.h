@@ -17,8 +17,12 @@ namespace heatsink::distributed {
 struct ServerNode {
   ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
              const ServerOptions& options);
+  // Of `login` only the user, the password and the database are used. `followed` outlives it.
+  ServerNode(net::EventLoop& loop, redis::UpstreamAddress& followed, const net::RedisUrl& login,
+             const ServerOptions& options);
 
-  redis::UpstreamAddress address;
+  const std::unique_ptr<redis::UpstreamAddress> own_address;  // null: it follows another one's
+  redis::UpstreamAddress& address;
   redis::Pipeline pipeline;
   FunctionCaller functions;
   redis::ServerConnection link;
@@ -29,8 +33,10 @@ struct ServerNode {
 // cluster costs nothing.
 class ServerNodes {
  public:
+  // `followed`: where the first node is, if somebody else finds it (Sentinels, replicas). It
+  // outlives the nodes. Null: it is at the address of the URL.
   ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsContext tls,
-              const ServerOptions& options);
+              const ServerOptions& options, redis::UpstreamAddress* followed = nullptr);
 
   void connect() { first_->link.connect(); }
   ServerNode& of(std::string_view key);

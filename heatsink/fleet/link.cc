@@ -31,7 +31,7 @@ Link::Link(net::EventLoop& loop, const LinkOptions& options, Counted counted, On
       counted_(std::move(counted)),
       on_list_(std::move(on_list)),
       nodes_(std::make_shared<distributed::ServerNodes>(loop, options.url, options.tls,
-                                                        options.server)),
+                                                        options.server, options.followed)),
       member_(options.member, *this) {}
 
 Link::~Link() {
@@ -52,9 +52,9 @@ void Link::set_credentials(const std::string& user, const std::string& password)
   if (options_.url.user == user && options_.url.password == password) return;
   options_.url.user = user;
   options_.url.password = password;
-  const auto before =
-      std::exchange(nodes_, std::make_shared<distributed::ServerNodes>(
-                                loop_, options_.url, options_.tls, options_.server));
+  const auto before = std::exchange(
+      nodes_, std::make_shared<distributed::ServerNodes>(loop_, options_.url, options_.tls,
+                                                         options_.server, options_.followed));
   nodes_->connect();
   before->disconnect("the login has changed");
   loop_.post([before] {});

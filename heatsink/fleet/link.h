@@ -20,6 +20,8 @@ struct LinkOptions {
   MemberOptions member;
   net::RedisUrl url;  // in a cluster, of any node
   net::TlsContext tls;
+  // Where the server is, if somebody else finds it (Sentinels, replicas); it outlives the link.
+  redis::UpstreamAddress* followed = nullptr;
   distributed::ServerOptions server;  // its times and its client_name; the rest is not used
 };
 

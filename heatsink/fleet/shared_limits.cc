@@ -144,7 +144,7 @@ Result<std::shared_ptr<limit::SharedLimit>> ServerLimits::open(const std::string
                                                                const LimiterOptions& options,
                                                                std::size_t keys_max) {
   const std::lock_guard lock(mutex_);
-  if (server_ == nullptr) server_ = distributed::Server::open(url_, tls_, options_);
+  if (server_ == nullptr) server_ = distributed::Server::open(url_, tls_, options_, followed_);
   distributed::RateLimiterOptions limiting;
   limiting.name = name_on_server(fleet_, name);
   limiting.limit = options;

@@ -13,6 +13,7 @@
 #include "heatsink/distributed/server.h"
 #include "heatsink/limit/shared_limits.h"
 #include "heatsink/net/net.h"
+#include "heatsink/redis/redis.h"
 
 namespace heatsink::fleet {
 
@@ -31,6 +32,8 @@ class ServerLimits final : public limit::SharedLimits {
                distributed::ServerOptions options);
   ~ServerLimits() override;
 
+  // Before the first limit: where the server is, if somebody else finds it; it outlives this.
+  void follow(redis::UpstreamAddress& followed) { followed_ = &followed; }
   // For limits that the server does not answer; at least 1.
   void set_instances(std::uint64_t instances) { *instances_ = instances; }
   // For connections from now on; limits that are open keep theirs.
@@ -48,6 +51,7 @@ class ServerLimits final : public limit::SharedLimits {
   net::RedisUrl url_;
   net::TlsContext tls_;
   distributed::ServerOptions options_;
+  redis::UpstreamAddress* followed_ = nullptr;   // null: see url_
   std::shared_ptr<distributed::Server> server_;  // null: none is open
 };
 

@@ -76,6 +76,38 @@ class SentinelTest(FailoverTest):
             self.expect_quiet(self.old)
             self.write_on(self.proxy, new, reader)
 
+    def test_a_fleet_and_its_limits_follow_the_master(self):
+        self.start()
+        options = {"fleet.enabled": "yes", "fleet.interval": "250ms"}
+        rules = ["match=limited,limit.rate=1000/1s,limit.of=all,limit.scope=fleet"]
+        proxies = [self.proxy_for(self.sentinels.url(), options, rules=rules) for _ in range(2)]
+        old = self.replicated.master
+
+        def know_each_other():
+            fleets = [proxy.api("hotkeys")["fleet"] for proxy in proxies]
+            return all(fleet["known"] and fleet["instances"] == 2 for fleet in fleets)
+
+        def takes_from(server):
+            """A proxy asks this server for a part of the limit."""
+            before = calls_of(server, "fcall")
+            with ValueClient(proxies[0].port) as client:
+                client("GET", "limited")
+            return calls_of(server, "fcall") > before
+
+        until(know_each_other, PATIENCE_S, "the proxies know each other")
+        until(lambda: takes_from(old), PATIENCE_S, "limits at the first master")
+        for proxy in proxies:
+            self.make_hot(proxy)
+        with FirstWrite(self.replicated.others(old)) as first:
+            old.process.kill()
+            new = first.wait()
+            for proxy in proxies:
+                self.expect_back(proxy, first)
+        reports = calls_of(new, "getrange")
+        until(lambda: calls_of(new, "getrange") > reports + 20, PATIENCE_S, "reports there")
+        until(know_each_other, PATIENCE_S, "they know each other again")
+        until(lambda: takes_from(new), PATIENCE_S, "limits at the new master")
+
     def test_commands_wait_for_the_new_master(self):
         """A transaction goes to the new one, whole."""
         self.start()

@@ -53,6 +53,11 @@ constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
     "Commands sent to the server, by the kind of connection: shared or private.", "connection"};
 
+constexpr MetricRow kSpreadReads{"heatsink_spread_reads_total", MetricKind::kCounter,
+                                 "GETs of keys with copies on nodes (spread.copies), by what "
+                                 "answered: copy, key, or key-and-fill, which made a copy.",
+                                 "from"};
+
 constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
                                      "HEATSINK BARRIER commands, by outcome: passed or timeout.",
                                      "outcome"};
@@ -145,6 +150,23 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
            "heatsink_cluster_scattered_total",
            "Commands that the proxy executed in parts on several nodes of a cluster (MGET, DEL, "
            "DBSIZE, ...).")},
+      {Count::kSpreadHits, kSpreadReads, "from", "copy"},
+      {Count::kSpreadFills, kSpreadReads, "from", "key-and-fill"},
+      {Count::kSpreadKeyReads, kSpreadReads, "from", "key"},
+      {Count::kSpreadLate,
+       counter(
+           "heatsink_spread_late_total",
+           "Reads for which the node of a copy did not answer within 100 ms (spread.copies), so "
+           "that the key itself was asked.")},
+      {Count::kSpreadTombstones,
+       counter("heatsink_spread_ended_total",
+               "Copies on nodes that ended because a client of this proxy wrote their key.")},
+      {Count::kSpreadMissed,
+       counter("heatsink_spread_missed_total",
+               "Copies on nodes that could not be ended within 250 ms after a write, because their "
+               "node did not answer: they ended by themselves, within spread.ttl.")},
+      {Count::kSpreadParts,
+       counter("heatsink_spread_parts_total", "Commands on counters in parts (spread.parts).")},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},

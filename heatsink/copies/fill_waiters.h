@@ -26,7 +26,7 @@ struct FillAnswer {
   cache::StoredRead read;                     // tells apart reads that share a hash
   cache::ConsistencyPolicy consistency = {};  // of the key
   TimePoint sent_at{};
-  cache::ProofIndex proof = 0;             // of the server that answered
+  cache::ProofIndex proof = 0;              // of the server that answered
   TimePoint value_ends = TimePoint::max();  // by its own TTL, at the earliest
   bool usable = false;                      // false: the client must ask the server itself
   bool refused = false;                     // the tracker would refuse this read again

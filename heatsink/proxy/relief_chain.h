@@ -12,6 +12,7 @@
 #include "heatsink/proxy/gathering.h"
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/relief.h"
+#include "heatsink/proxy/spread_reads.h"
 #include "heatsink/proxy/stale_reads.h"
 #include "heatsink/proxy/worker_parts.h"
 
@@ -29,6 +30,7 @@ class ReliefChain {
         stale_(parts, lookup_),
         limits_(parts, client_, lookup_, stale_),
         gathering_(parts, client_),
+        spread_(parts, client_),
         barriers_(parts, client_),
         copies_(parts, client_, lookup_, barriers_, &limits_) {}
   ReliefChain(const ReliefChain&) = delete;
@@ -36,13 +38,13 @@ class ReliefChain {
   // The route of the request is not known yet. The order:
   //  1. Limits of `all` count each read once, even if a copy answers it: so they come before
   //     copies.
-  //  2. Requests that would overtake this client's gathered writes wait: before anything can
-  //     answer.
+  //  2. Requests that would overtake this client's gathered writes, or its reads of copies on other
+  //     nodes, wait: before anything can answer.
   //  3. HEATSINK BARRIER is unknown to the server, and no copy could answer it.
   //  4. Copies answer what they can. They ask the limits before a fill, which asks the server.
   Outcome arrives(Request& request) {
     return first([&](auto& relief) { return relief.arrives(request); }, limits_, gathering_,
-                 barriers_, copies_);
+                 spread_, barriers_, copies_);
   }
 
   // Answers requests at the front of `bytes` from copies in one go, with the same result as
@@ -60,6 +62,7 @@ class ReliefChain {
   // False: a copy may answer. Keeps the hash of the key in the request. REQUIRES
   // passes_cold_reads(), and that the request reads its first argument and gathers nothing.
   bool passes_cold_read(Request& request) const {
+    if (spread_.applies(request.args()[1])) return false;
     const CopyLookup::Key key = lookup_.find(request.args()[1]);
     request.first_name = key.name;
     return key.entry == nullptr;
@@ -73,8 +76,10 @@ class ReliefChain {
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.
   //  2. A write may be gathered with the writes of other clients.
+  //  3. A read may go to a copy on another node.
   Outcome departs(Request& request) {
-    return first([&](auto& relief) { return relief.departs(request); }, limits_, gathering_);
+    return first([&](auto& relief) { return relief.departs(request); }, limits_, gathering_,
+                 spread_);
   }
   // The same for a request too big to buffer: its keys have arrived, but not all of its arguments.
   Outcome departs_in_part(Request& request) { return limits_.departs_in_part(request); }
@@ -111,6 +116,7 @@ class ReliefChain {
   StaleReads stale_;
   Limiting limits_;
   Gathering gathering_;
+  SpreadReads spread_;
   Barriers barriers_;
   CopyReads copies_;
 };

@@ -300,6 +300,7 @@ Session::Step Session::run_reset() {
   drop_queued();
   forget_transaction();
   traffic_.names.reset();
+  traffic_.written.reset();
   debugger_ = Debugger::kOff;
   receives_messages_ = false;
   channels_.clear();

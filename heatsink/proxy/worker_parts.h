@@ -19,6 +19,7 @@
 namespace heatsink::proxy {
 
 class Coalescing;
+class SpreadKeys;
 
 // References only; all outlive it. The worker's thread.
 struct WorkerParts {
@@ -33,6 +34,7 @@ struct WorkerParts {
   std::vector<AskedKey>& asked_keys;                      // scratch
   Coalescing* coalescing = nullptr;                       // null: no rule gathers writes
   topology::SlotCounts::Sampler* slot_sampler = nullptr;  // null: slots are not counted
+  SpreadKeys* spread = nullptr;                           // null: no key has copies on nodes
 
   // The command for this key is sent to a server.
   void count_slot(std::string_view key) const {

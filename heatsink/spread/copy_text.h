@@ -56,8 +56,8 @@ inline AfterCopy after_lease(bool granted) {
 }
 
 // After a write no copies are made for this time, so that a key with many writes does not have a
-// fill for each of them.
-inline constexpr Nanos kTombstone = Millis(50);
+// fill for each of them: below about 100 reads between two writes, copies cost more than they save.
+inline constexpr Nanos kTombstone = Millis(10);
 
 // The life of one lease and its copy: between three quarters and all of `ttl`, so that the copies
 // of a key do not end together. Jitter only shortens: `ttl` is a bound.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how much load of one hot key the busiest node of a cluster has, with and without spread.*.
+"""Measures how much load of one hot key the busiest node of a cluster has, without and with spread.
 
 Two proxies in front of the same cluster get the same load in turns, one without rules. GET of one
 key, while a writer changes it ten times a second, and INCR of one counter. The figures are the

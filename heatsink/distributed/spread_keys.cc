@@ -7,10 +7,12 @@
 #include <memory>
 #include <utility>
 
+#include "heatsink/base/units.h"
+
 namespace heatsink::distributed {
 namespace {
 
-const FunctionLibrary& library() {
+const FunctionLibrary& spread_library() {
   static const FunctionLibrary kLibrary(
       "heatsink_spread", "",
       {// The copy, or a lease that this call has set.
@@ -72,8 +74,9 @@ std::vector<Result<resp::Value>> call_all(Server& server, std::vector<FunctionCa
   return out;
 }
 
-FunctionCall call_of(std::string_view function, std::string key, std::vector<std::string> args) {
-  return {&library().function(function), {std::move(key)}, std::move(args)};
+FunctionCall spread_call(std::string_view function, std::string key,
+                         std::vector<std::string> args) {
+  return {&spread_library().function(function), {std::move(key)}, std::move(args)};
 }
 
 }  // namespace
@@ -88,7 +91,7 @@ std::uint64_t SpreadKeys::random() {
 
 Result<resp::Value> SpreadKeys::call(std::string_view function, std::string key,
                                      std::vector<std::string> args) {
-  return server_.call_and_wait(call_of(function, std::move(key), std::move(args)),
+  return server_.call_and_wait(spread_call(function, std::move(key), std::move(args)),
                                BootClock::now() + options_.timeout);
 }
 
@@ -146,7 +149,7 @@ Result<std::optional<std::string>> SpreadKeys::get(std::string_view name) {
   const std::string text =
       value->has_value() ? spread::value_text(**value) : std::string(spread::kNoneText);
   // Its reply does not matter: the lease may have ended, or a writer came.
-  server_.call(call_of("spread_fill", copy, {lease, text, std::to_string(ttl_ms)}),
+  server_.call(spread_call("spread_fill", copy, {lease, text, std::to_string(ttl_ms)}),
                BootClock::now() + options_.timeout, [](const Result<resp::Value>&) {});
   return value;
 }
@@ -160,8 +163,8 @@ Status SpreadKeys::written(std::string_view name) {
                      format_duration(options_.ttl)};
   std::vector<FunctionCall> calls;
   for (const std::uint16_t slot : *slots)
-    calls.push_back(call_of("spread_end", spread::copy_name(slot, key),
-                            {std::string(spread::kTombstoneText), ms_of(spread::kTombstone)}));
+    calls.push_back(spread_call("spread_end", spread::copy_name(slot, key),
+                                {std::string(spread::kTombstoneText), ms_of(spread::kTombstone)}));
   for (const Result<resp::Value>& reply :
        call_all(server_, std::move(calls), BootClock::now() + options_.timeout))
     if (!reply.ok()) return reply.error();
@@ -179,7 +182,7 @@ Status SplitCounter::add(std::int64_t amount) {
     part = random_.next() % parts_;
   }
   const Result<resp::Value> reply = server_.call_and_wait(
-      call_of("spread_add", spread::part_name(key_, part), {std::to_string(amount)}),
+      spread_call("spread_add", spread::part_name(key_, part), {std::to_string(amount)}),
       BootClock::now() + timeout_);
   if (!reply.ok()) return reply.error();
   return Unit{};
@@ -188,7 +191,7 @@ Status SplitCounter::add(std::int64_t amount) {
 Result<std::int64_t> SplitCounter::value() {
   std::vector<FunctionCall> calls;
   for (std::size_t part = 0; part < parts_; ++part)
-    calls.push_back(call_of("spread_part", spread::part_name(key_, part), {}));
+    calls.push_back(spread_call("spread_part", spread::part_name(key_, part), {}));
   spread::PartSum sum;
   for (const Result<resp::Value>& reply :
        call_all(server_, std::move(calls), BootClock::now() + timeout_)) {

@@ -27,6 +27,10 @@ struct ClientTraffic {
     names.set();
     written.set();
   }
+  void forget() {  // nothing is in flight
+    names.reset();
+    written.reset();
+  }
   std::bitset<512> names;
   // The same for names that they may write.
   bool writes(NameHash name) const { return written.test(name.value % written.size()); }

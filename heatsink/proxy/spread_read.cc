@@ -15,7 +15,8 @@ void SpreadRead::begin(const std::vector<std::uint16_t>& slots, std::size_t firs
   for (std::size_t i = 0; i < slots.size(); ++i) {
     slot_ = slots[(first + i) % slots.size()];
     Upstream* const connection = parts_.connection_to(slot_, reader_.protocol);
-    if (connection == nullptr || parts_.is_suspect(connection->server())) continue;
+    if (connection == nullptr || connection->is_read_slowly()) continue;
+    if (parts_.is_suspect(connection->server())) continue;
     copy_name_ = spread::copy_name(slot_, key_);
     node_ = &connection->server();
     awaits_copy_ = true;

@@ -47,6 +47,10 @@ bool SpreadWrite::bury_one(const std::string& name, std::uint16_t slot) {
     if (shared.down != nullptr) parts_.count(copies::Count::kSpreadMissed);
     return shared.down != nullptr;
   }
+  if (shared.connection->is_read_slowly()) {
+    parts_.count(copies::Count::kSpreadMissed);
+    return true;
+  }
   const bool waits = !parts_.is_suspect(shared.server) && !is_released_;
   const std::string ms = std::to_string(
       std::chrono::duration_cast<std::chrono::milliseconds>(spread::kTombstone).count());

@@ -17,7 +17,7 @@
 namespace heatsink::spread {
 namespace {
 
-constexpr Nanos kTtl = Millis(1000);
+constexpr Nanos kLife = Millis(1000);
 constexpr std::size_t kCopies = 3;
 
 // What is left out of the protocol.
@@ -39,7 +39,7 @@ class CopyKey {
   void fill(const std::string& lease, const std::string& text, TimePoint now, Without without) {
     const std::string before = get(now);
     if (without != Without::kToken && before != lease) return;
-    set(text, without == Without::kEndOfLease || before.empty() ? now + kTtl : ends_);
+    set(text, without == Without::kEndOfLease || before.empty() ? now + kLife : ends_);
   }
   void bury(TimePoint now) { set(std::string(kTombstoneText), now + kTombstone); }
 
@@ -61,7 +61,7 @@ class Play {
   std::string run() {
     for (int i = 0; i < 4; ++i) later(0, [this] { read(); });
     for (int i = 0; i < 2; ++i) later(0, [this] { write(); });
-    const TimePoint end = kStart + kTtl * 20;
+    const TimePoint end = kStart + kLife * 20;
     while (!events_.empty() && now_ < end && fault_.empty()) {
       const auto next = events_.begin();
       now_ = next->first;
@@ -77,7 +77,7 @@ class Play {
   // Most messages take a millisecond; some wait in a stopped node or process.
   Nanos way() {
     const std::uint64_t dice = random_.next() % 100;
-    if (dice >= 95) return Nanos(random_.next() % static_cast<std::uint64_t>(3 * kTtl.count()));
+    if (dice >= 95) return Nanos(random_.next() % static_cast<std::uint64_t>(3 * kLife.count()));
     return Nanos(random_.next() % 2'000'000);
   }
   void later(std::int64_t least_ms, std::function<void()> what) {
@@ -98,7 +98,7 @@ class Play {
   }
   void take_lease(std::size_t copy) {
     const std::string lease = lease_text(random_.next());
-    if (!copies_[copy].take_lease(lease, jittered(kTtl, random_.next()), now_)) return;
+    if (!copies_[copy].take_lease(lease, jittered(kLife, random_.next()), now_)) return;
     if (random_.next() % 20 == 0) return;  // its reader dies
     later(0, [this, copy, lease] {
       later(0, [this, copy, lease, text = value_text(std::to_string(value_))] {
@@ -109,7 +109,7 @@ class Play {
   void judge(int value, int at_least) {
     ++served_;
     const auto replaced = replaced_at_.find(value);
-    if (replaced != replaced_at_.end() && now_ - replaced->second > kTtl)
+    if (replaced != replaced_at_.end() && now_ - replaced->second > kLife)
       fault_ = "a copy is older than its ttl";
     if (!faults_.loses_tombstones && value < at_least)
       fault_ = "an acknowledged write was not seen";

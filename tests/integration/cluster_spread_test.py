@@ -40,7 +40,8 @@ class SpreadTest(ClusterTest):
 
     def names(self, part=b":hs:copy:"):
         """The names with this part, by node."""
-        return [[name for name in node("KEYS", "*") if part in name] for node in self.cluster.masters]
+        nodes = self.cluster.masters
+        return [[name for name in node("KEYS", "*") if part in name] for node in nodes]
 
     def learn(self, key, proxy=None):
         """Clients of all copies, once the proxy knows where these are and each has a value."""
@@ -242,7 +243,7 @@ class TwoWriters(SpreadTest):
         b = self.open_spread()
         writers = self.clients(self.a) + self.clients(b)
         with self.watched(writers, (self.a, b)) as watch:
-            time.sleep(self.LENGTH_S)
+            time.sleep(self.LENGTH_S)  # the load of this test
         self.report("two writers through two proxies", watch, TTL_S)
         self.assertEqual(watch.behind, 0)
 
@@ -251,7 +252,7 @@ class TwoWriters(SpreadTest):
         port = self.cluster.owner("hot").port
         writers = [self.keep(ValueClient(port)) for _ in range(2)]
         with self.watched(writers, (self.a, self.open_spread())) as watch:
-            time.sleep(self.LENGTH_S)
+            time.sleep(self.LENGTH_S)  # the load of this test
         self.report("two writers past the proxies", watch, TTL_S + MACHINE_S)
         self.assertGreater(watch.behind, 0, "the readers see what they should see")
 
@@ -264,25 +265,25 @@ class TwoWriters(SpreadTest):
         b = self.open_spread()
         writers = self.clients(self.a) + self.clients(b)
         with self.watched(writers, (self.a, b)) as watch:
-            time.sleep(1)
+            time.sleep(1)  # the load before the fault
             for _ in range(3):
                 node.redis.process.freeze()
-                time.sleep(TTL_S * 1.5)
+                time.sleep(TTL_S * 1.5)  # the node stands still
                 node.redis.process.signal(signal.SIGCONT)
-                time.sleep(0.5)
+                time.sleep(0.5)  # the load between two faults
         self.report("a node stops and goes on", watch, TTL_S + MACHINE_S)
 
     def test_a_node_with_copies_dies(self):
         node = self.other_node()
         writers = self.clients(self.a)
         with self.watched(writers, (self.a,)) as watch:
-            time.sleep(1)
+            time.sleep(1)  # the load before the fault
             node.redis.process.kill()
-            time.sleep(2)
+            time.sleep(2)  # the load without the node
             node.redis.restart()
             node.reconnect()
             until(lambda: node.knows(3), what="the node is in the cluster")
-            time.sleep(1)
+            time.sleep(1)  # the load after the fault
         self.report("a node dies and comes back", watch, TTL_S + MACHINE_S)
 
 

@@ -17,7 +17,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/security")]
+sys.path.insert(0, str(ROOT / "tests"))
 SETTLED_S = 25  # two trims
 PAUSE_S = 0.002  # of the client that goes on
 
@@ -77,7 +77,7 @@ def main():
     options = parser.parse_args()
     os.environ["HEATSINK"] = str(options.programs.resolve() / "apps/heatsink/heatsink")
     import harness  # pylint: disable=import-outside-toplevel  # it reads HEATSINK once
-    from certificates import Authority  # pylint: disable=import-outside-toplevel
+    from harness.certificates import Authority  # pylint: disable=import-outside-toplevel
 
     redis = harness.Redis("--maxclients", "30000")
     try:

@@ -31,6 +31,7 @@
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
+#include "heatsink/report/replicas_json.h"
 #include "heatsink/report/report.h"
 #include "heatsink/topology/topology.h"
 
@@ -88,6 +89,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);
   };
+  sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };
   add_health(sources, proxy, watch);
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
   sources.statistic = statistic_source([&proxy] { return options_now(proxy); });

@@ -66,6 +66,10 @@ Answer get_slots(const Sources& sources, const Question& /*asked*/) {
   return json_answer(std::move(json));
 }
 
+Answer get_replicas(const Sources& sources, const Question& /*asked*/) {
+  return json_answer(sources.replicas());
+}
+
 unsigned status_of(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ? 404 : 503;
 }
@@ -157,6 +161,10 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   if (shared->slots) {
     out.push_back({"/api/slots", "the load of a cluster's nodes and slots with advice, as JSON",
                    Pace::kSlow, page(get_slots)});
+  }
+  if (shared->replicas) {
+    out.push_back({"/api/replicas", "the replicas that hot keys are read from, as JSON",
+                   Pace::kSlow, page(get_replicas)});
   }
   if (shared->statistic) {
     out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,

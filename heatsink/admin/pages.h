@@ -43,6 +43,8 @@ struct Sources {
   // JSON: the load of the nodes and slots of a cluster, and whether moving slots would help. Empty
   // text: there is no cluster.
   std::function<std::string()> slots = {};
+  // JSON: the replicas that hot keys may be read from.
+  std::function<std::string()> replicas = {};
   // The configuration: what holds now, and a change of it. `who` asks, by address. The answers are
   // JSON; a refused order (`is_done` false) changed nothing, and its answer says why.
   struct ConfigAnswer {

@@ -112,6 +112,13 @@ TEST(AdminPages, SlotsAreThoseOfACluster) {
   EXPECT_EQ(get("/api/slots", sources).body, "{}\n");
 }
 
+TEST(AdminPages, ReplicasAreShownByAProxy) {
+  EXPECT_EQ(get("/api/replicas").status, 404u);
+  Sources sources = sample_sources();
+  sources.replicas = [] { return std::string("{\"replicas\":[]}\n"); };
+  EXPECT_EQ(get("/api/replicas", sources).body, "{\"replicas\":[]}\n");
+}
+
 TEST(AdminPages, AKeyIsAskedForByItsBytes) {
   const Answer told = get("/api/key?name=a%00b%26c&db=3");
   EXPECT_EQ(told.status, 200u);

@@ -18,6 +18,7 @@
 #include "heatsink/base/heartbeat_key.h"        // IWYU pragma: export
 #include "heatsink/base/log.h"                  // IWYU pragma: export
 #include "heatsink/base/memory_limits.h"        // IWYU pragma: export
+#include "heatsink/base/memory_reserve.h"       // IWYU pragma: export
 #include "heatsink/base/metric.h"               // IWYU pragma: export
 #include "heatsink/base/nearest.h"              // IWYU pragma: export
 #include "heatsink/base/option.h"               // IWYU pragma: export

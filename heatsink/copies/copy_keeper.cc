@@ -122,6 +122,7 @@ void CopyKeeper::begin() {
     begin_audits();
   }
   begin_fleet();
+  begin_replicas();
 }
 
 void CopyKeeper::run() {
@@ -350,6 +351,7 @@ void CopyKeeper::update_hot_keys() {
   follow_fleet(loop_.clock());
   std::vector<detect::Change> changes = selector_.update(merged_, fleet_windows_);
   apply(changes);
+  update_replica_reads();
   // A warmed key stays hot. Its event follows when the warming ends.
   std::erase_if(changes, [this](const detect::Change& change) {
     return change.kind == detect::Change::Kind::kDemote &&

@@ -160,6 +160,13 @@ class CopyKeeper final : public CopySource,
   bool is_worth_holding_in_fleet(const detect::Verdict& verdict) const;
   std::optional<report::FleetReport> report_on_fleet() const;
 
+  // copy_keeper_replicas.cc
+  void begin_replicas();
+  void adopt_replicas();
+  void follow_masters();
+  void renew_masters();
+  void update_replica_reads();
+
   void update_hot_keys();
   void apply(const std::vector<detect::Change>& changes);
   policy::CopiesFor copies_for(const detect::KeyCount& count) const;
@@ -228,7 +235,9 @@ class CopyKeeper final : public CopySource,
   std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server cannot move
   std::string leader_problem_;
   bool proven_since_move_ = false;
-  bool has_led_ = false;  // a server was in use
+  bool has_led_ = false;                                // a server was in use
+  std::unique_ptr<topology::ReplicaMonitor> replicas_;  // null: before begin()
+  std::uint64_t replicas_version_ = 0;                  // epoch_version() of the map it follows
   net::TimerId suspects_timer_ = 0;
   bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;

@@ -6,8 +6,18 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/copies/copy_keeper.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::copies {
+namespace {
+
+// Whether the address that is connected to stays the same.
+bool is_first_of(const topology::LeaderResolver::Addresses& now,
+                 const topology::LeaderResolver::Addresses& before) {
+  return !now.empty() && !before.empty() && topology::same_address(now.front(), before.front());
+}
+
+}  // namespace
 
 void CopyKeeper::begin_watch() {
   topology::LeaderWatchOptions how;
@@ -37,6 +47,7 @@ void CopyKeeper::leader_changed(const topology::LeaderVerdict& verdict,
   const std::string before = server.where();
   const bool was_withheld = server.is_withheld();
   const bool is_other = verdict.leader && verdict.leader->text() != before;
+  const bool is_elsewhere = renews && !is_first_of(addresses, server.addresses());
   if (!verdict.leader) {
     if (!was_withheld) leave_server();
     server.withhold(verdict.problem);
@@ -44,7 +55,8 @@ void CopyKeeper::leader_changed(const topology::LeaderVerdict& verdict,
   } else if (was_withheld || is_other || renews) {
     leave_server();
     server.move_to(*verdict.leader, addresses);
-    if (is_other && has_led_) shared_.leader_changes.fetch_add(1, std::memory_order_relaxed);
+    if ((is_other || is_elsewhere) && has_led_)
+      shared_.leader_changes.fetch_add(1, std::memory_order_relaxed);
     follow_server();
   }
   if (verdict.problem != leader_problem_ || is_other || renews) log_leader(verdict, before, renews);
@@ -63,6 +75,7 @@ void CopyKeeper::leave_server() {
 // The other connections of this thread follow when they are used next (ServerConnection::follow()).
 void CopyKeeper::follow_server() {
   for (KeeperListener* const worker : workers_) worker->server_moved();
+  renew_masters();
   tracker_connection_.follow();
   if (audits_begun_) reader_connection_.follow();
 }

@@ -27,6 +27,7 @@ void CopyKeeper::adopt(std::shared_ptr<const PolicySnapshot> next, std::function
     adopt_copies(*before, now);
     adopt_connections(*before);
     adopt_timers(next->options);
+    if (replicas_ != nullptr) adopt_replicas();
     done();
   });
 }

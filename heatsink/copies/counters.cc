@@ -49,6 +49,17 @@ constexpr MetricRow kPutBacks{
     "Elements that the server gave to a waiting client (BLPOP, ...) "
     "that had left. outcome is done (put back) or failed (lost, see the log).",
     "outcome"};
+constexpr MetricRow kReplicaFallbacks{
+    "heatsink_replica_fallbacks_total", MetricKind::kCounter,
+    "Reads that a rule sends to replicas and that went to the master. reason says why the nearest "
+    "to usable replica was not read: none (the master has no replica), silent, link-down, syncing, "
+    "other-history (it follows another master), behind (not proven within replica-lag), connecting "
+    "(this worker is not connected to it), refusing (it answered most reads with errors), slot "
+    "(the "
+    "master of a cluster has not proven that it owns the slot) or own-write (the client's own "
+    "write "
+    "may be missing).",
+    "reason"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
     "Commands sent to the server, by the kind of connection: shared or private.", "connection"};
@@ -164,6 +175,21 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
            "Copies on nodes that a write could not end within 250 ms, so that spread.ttl did.")},
       {Count::kSpreadParts,
        counter("heatsink_spread_parts_total", "Commands on counters in parts (spread.parts).")},
+      {Count::kReplicaReads,
+       counter("heatsink_replica_reads_total", "Reads that replicas answered (reads of a rule).")},
+      {Count::kReplicaReadsRepeated,
+       counter("heatsink_replica_reads_repeated_total",
+               "Reads sent again to the master: the replica refused them, or did not answer.")},
+      {Count::kReplicaNone, kReplicaFallbacks, "reason", "none"},
+      {Count::kReplicaSilent, kReplicaFallbacks, "reason", "silent"},
+      {Count::kReplicaLinkDown, kReplicaFallbacks, "reason", "link-down"},
+      {Count::kReplicaSyncing, kReplicaFallbacks, "reason", "syncing"},
+      {Count::kReplicaOtherHistory, kReplicaFallbacks, "reason", "other-history"},
+      {Count::kReplicaBehind, kReplicaFallbacks, "reason", "behind"},
+      {Count::kReplicaConnecting, kReplicaFallbacks, "reason", "connecting"},
+      {Count::kReplicaRefusing, kReplicaFallbacks, "reason", "refusing"},
+      {Count::kReplicaSlot, kReplicaFallbacks, "reason", "slot"},
+      {Count::kReplicaOwnWrite, kReplicaFallbacks, "reason", "own-write"},
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},

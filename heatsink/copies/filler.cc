@@ -137,9 +137,7 @@ FillOutcome Filler::insert(const PendingFill& pending, const FillReply& reply,
   copy->fill_sent_at = reply.sent_at;
   copy->answer_took_us = microseconds(reply.answered_at - reply.sent_at);
   copy->deadline = reply.sent_at + life_of(reply);
-  if (reply.ttl) {
-    copy->value_ends = reply.sent_at + *reply.ttl;
-  }
+  if (reply.ttl) copy->value_ends = reply.sent_at + *reply.ttl;
   copy->nil = answer.nil;
   copy->read = pending.asked.read;
   copy->reply = answer.reply;

@@ -16,19 +16,21 @@ void IdleKeepAlive::touch_keys(TimePoint now) {
 
 // Sorted by database, to need few SELECTs.
 void IdleKeepAlive::touch_all(TimePoint now) {
-  std::vector<const cache::Entry*> cached;
+  std::vector<std::pair<std::uint32_t, std::string_view>> idle;
   ++turn_;
   table_.for_each_cached([&](const cache::Entry& entry) {
-    if (entry.stays() || entry.hash().value % kTurns == turn_ % kTurns) cached.push_back(&entry);
+    if (entry.stays() || entry.hash().value % kTurns == turn_ % kTurns)
+      idle.emplace_back(entry.db(), entry.key());
   });
-  std::sort(cached.begin(), cached.end(),
-            [](const cache::Entry* a, const cache::Entry* b) { return a->db() < b->db(); });
+  for (const Key& key : at_replicas_) idle.emplace_back(key.db, key.name);
+  std::ranges::stable_sort(idle, {}, &decltype(idle)::value_type::first);
   std::vector<std::string_view> keys;
-  for (std::size_t i = 0; i < cached.size(); ++i) {
-    keys.push_back(cached[i]->key());
-    const bool last = i + 1 == cached.size() || cached[i + 1]->db() != cached[i]->db();
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const auto& [db, key] = idle[i];
+    keys.push_back(key);
+    const bool last = i + 1 == idle.size() || idle[i + 1].first != db;
     if (!last && keys.size() < kKeysPerCommand) continue;
-    tracker_->touch(cached[i]->db(), keys, now);
+    tracker_->touch(db, keys, now);
     keys.clear();
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a server that evicts by use from evicting keys whose reads are served locally.
+// Keeps a server that evicts by use from evicting keys whose reads are served elsewhere.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/clock.h"
@@ -14,7 +16,8 @@ namespace heatsink::copies {
 
 // The keeper's thread. Under allkeys-lru the server evicted a locally served hot key after 5.5 s.
 // One TOUCH per second keeps the key, as a client's reads would. A key that is not hot has fewer
-// readers, and tens of thousands of them may have a copy: one TOUCH in kTurns seconds each.
+// readers, and tens of thousands of them may have a copy: one TOUCH in kTurns seconds each. A key
+// that replicas answer looks as idle to the master, which evicts it there and on the replicas.
 class IdleKeepAlive {
  public:
   static constexpr Nanos kInterval = std::chrono::seconds(1);
@@ -27,7 +30,14 @@ class IdleKeepAlive {
       : table_(table), tracker_(&tracker) {}
   void use(redis::FillSource& tracker) { tracker_ = &tracker; }
 
-  // Call it every kInterval. O(keys with a copy).
+  struct Key {
+    std::uint32_t db = 0;
+    std::string name;
+  };
+  // The keys that are read from replicas now.
+  void set_read_from_replicas(std::vector<Key> keys) { at_replicas_ = std::move(keys); }
+
+  // Call it every kInterval. O(keys with a copy, or read from replicas).
   void touch_keys(TimePoint now);
 
  private:
@@ -35,6 +45,7 @@ class IdleKeepAlive {
 
   const cache::HotTable& table_;
   redis::FillSource* tracker_;
+  std::vector<Key> at_replicas_;
   TimePoint asked_at_{};
   std::uint64_t turn_ = 0;
 };

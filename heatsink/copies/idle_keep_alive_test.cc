@@ -81,6 +81,16 @@ TEST_F(IdleKeepAliveTest, TouchesWhatIsServedLocallyWhereTheServerEvictsByUse) {
   EXPECT_EQ(sent(), touch);
 }
 
+TEST_F(IdleKeepAliveTest, TouchesWhatReplicasAnswer) {
+  keep_alive_.set_read_from_replicas({{3, "far"}, {0, "near"}});
+  EXPECT_EQ(touched("maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n"),
+            "*2\r\n$5\r\nTOUCH\r\n$4\r\nnear\r\n"
+            "*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$5\r\nTOUCH\r\n$3\r\nfar\r\n");
+  keep_alive_.set_read_from_replicas({});
+  keep_alive_.touch_keys(at(102s));
+  EXPECT_EQ(sent(), "");
+}
+
 TEST_F(IdleKeepAliveTest, ByFrequencyToo) {
   cache_key("a");
   EXPECT_THAT(touched("maxmemory:1000\r\nmaxmemory_policy:volatile-lfu\r\n"), HasSubstr("TOUCH"));

@@ -15,6 +15,7 @@
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/hot_key_set.h"
 #include "heatsink/copies/policy_snapshot.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/fleet/fleet.h"
@@ -177,6 +178,11 @@ struct NodeState {
 
   // The nodes, if the upstream is a cluster. The keeper keeps it current.
   topology::ClusterDirectory cluster{upstream};
+
+  // For rules that read from replicas: the replicas, and the keys that are hot. The keeper keeps
+  // both current.
+  topology::ReplicaDirectory replicas;
+  HotKeySet hot_keys;
 
   // For metrics: how often another server has become the upstream, and the Sentinels now.
   std::atomic<std::uint64_t> leader_changes{0};

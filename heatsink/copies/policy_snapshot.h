@@ -15,6 +15,7 @@
 #include "heatsink/policy/levels.h"
 #include "heatsink/policy/limits.h"
 #include "heatsink/policy/options.h"
+#include "heatsink/policy/replica_reads.h"
 #include "heatsink/policy/rules.h"
 #include "heatsink/policy/spread_policy.h"
 #include "heatsink/redis/credentials.h"
@@ -41,6 +42,7 @@ struct PolicySnapshot {
         refreshes(policy::refreshes_of_rules(options)),
         coalescing_windows(policy::coalescing_windows(options)),
         spreads(policy::spreads_of_rules(options)),
+        replica_reads(policy::replica_reads_of_rules(options)),
         limits(policy::Limits::make(
             options, rules, before != nullptr ? before->limits.get() : nullptr, shared_limits)) {}
 
@@ -53,7 +55,9 @@ struct PolicySnapshot {
   const std::vector<bool> refreshes;                        // by index of the rule
   const std::vector<Nanos> coalescing_windows;      // by index of the rule; empty: no rule gathers
   const std::vector<policy::SpreadPolicy> spreads;  // by index of the rule; empty: none spreads
-  const std::shared_ptr<policy::Limits> limits;     // null: no limits
+  // By index of the rule; empty: no rule reads from replicas.
+  const std::vector<policy::ReplicaReads> replica_reads;
+  const std::shared_ptr<policy::Limits> limits;  // null: no limits
 
   // The index of a key's rule. For a truncated name (`is_whole` false) see RuleSet::of().
   std::size_t rule_of(std::string_view key, bool is_whole = true) const {

@@ -134,6 +134,14 @@ void ProxyOptions::describe(OptionSet& set) {
            .help = "MSET with keys in several slots of a cluster. split: each part is atomic, the "
                    "whole is not. refuse: CROSSSLOT, as from the cluster.",
            .choices = {"split", "refuse"}});
+  set.add(at_start({"upstream.zone", &zone,
+                    "The proxy's availability zone. Replicas in it are read first (reads of a "
+                    "rule). Empty: all replicas are alike. Valkey 8 and later say their zone "
+                    "themselves (availability-zone); for others see upstream.zones."}));
+  set.add(at_start({"upstream.zones", &zones,
+                    "Zones of servers that do not say theirs. Pairs server=zone of host:port or of "
+                    "hosts, with commas between them, as in 10.0.0.5:6379=eu-1a,10.0.1.6=eu-1b. "
+                    "They are the addresses at which the proxy reaches them."}));
   set.add({"upstream.password-file", &upstream_password_file,
            "File whose first line is the server's password. Without it, the password comes from "
            "upstream.url, or else from the environment variable HEATSINK_UPSTREAM_PASSWORD."});

@@ -46,6 +46,8 @@ struct ProxyOptions {
   std::string upstream_password_file;
   std::string upstream_translate;
   std::string cross_slot = "split";
+  std::string zone;
+  std::string zones;
   std::string sentinel_user;
   std::string sentinel_password_file;
   std::string sentinel_password;  // no option: what is in that file

@@ -14,6 +14,7 @@
 #include "heatsink/policy/limits.h"            // IWYU pragma: export
 #include "heatsink/policy/needed_rights.h"     // IWYU pragma: export
 #include "heatsink/policy/options.h"           // IWYU pragma: export
+#include "heatsink/policy/replica_reads.h"     // IWYU pragma: export
 #include "heatsink/policy/rules.h"             // IWYU pragma: export
 #include "heatsink/policy/spread_policy.h"     // IWYU pragma: export
 #include "heatsink/policy/tls.h"               // IWYU pragma: export

@@ -11,6 +11,7 @@ namespace heatsink::policy {
 void RuleOptions::describe(OptionSet& set) {
   describe_detection(set);
   describe_copies(set);
+  describe_replicas(set);
   describe_limit(set);
   describe_spread(set);
 }
@@ -86,6 +87,20 @@ void RuleOptions::describe_copies(OptionSet& set) {
            "inherit: off. The rule must have level key, whose guarantee it relaxes. The value's "
            "own TTL still ends the copy.",
            kStalenessMin, kStaleWhileErrorMax});
+}
+
+void RuleOptions::describe_replicas(OptionSet& set) {
+  set.add({.name = "reads",
+           .target = &reads,
+           .help = "Which servers answer reads of the rule's hot keys. replicas: those within "
+                   "replica-lag, or else the master; all: the master, too. The rule must have "
+                   "level off or ttl (docs/guides/replica-reads.md).",
+           .choices = {"master", "replicas", "all"}});
+  set.add({"replica-lag", &replica_lag,
+           "How old the data of a replica that answers may be, at most. inherit: 1s. A replica "
+           "that does not prove it within this time is not read. The proxy asks the servers four "
+           "times in it.",
+           kReplicaLagMin, kReplicaLagMax});
 }
 
 void RuleOptions::describe_limit(OptionSet& set) {

@@ -28,6 +28,8 @@ struct RuleOptions {
   std::optional<Nanos> coalesce;
   std::string refresh{kInherit};
   std::optional<Nanos> stale_while_error;
+  std::string reads = "master";
+  std::optional<Nanos> replica_lag;
 
   // limit.*: how often (limit_policy.h)
   std::string limit_rate;  // "": no limit
@@ -49,6 +51,7 @@ struct RuleOptions {
  private:
   void describe_detection(OptionSet& set);
   void describe_copies(OptionSet& set);
+  void describe_replicas(OptionSet& set);
   void describe_limit(OptionSet& set);
   void describe_spread(OptionSet& set);
 };

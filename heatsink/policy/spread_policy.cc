@@ -41,6 +41,9 @@ std::string spread_fault(const ProxyOptions& options, const RuleOptions& rule) {
     return std::string(rule.spread_parts ? "the proxy makes no local copies of a counter in parts"
                                          : "copies on nodes promise less than local ones") +
            ", but this rule has level " + level + ": write level: off";
+  if (rule.reads != "master")
+    return "reads: " + rule.reads +
+           " is for keys without copies on other nodes: write reads: master, or remove spread.*";
   if (rule.coalesce.value_or(Nanos(0)) > Nanos(0))
     return "coalesce gathers writes of one key, but spread.* needs each of them by itself: remove "
            "coalesce, or spread.*";

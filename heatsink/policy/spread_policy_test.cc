@@ -55,6 +55,8 @@ TEST_F(SpreadRules, Mistakes) {
               HasSubstr("remove spread.ttl"));
   EXPECT_THAT(fault_of("match=a,level=off,spread.copies=3,coalesce=5ms"),
               HasSubstr("remove coalesce"));
+  EXPECT_THAT(fault_of("match=a,level=off,spread.copies=3,reads=replicas"),
+              HasSubstr("write reads: master"));
   EXPECT_NE(fault_of("match=a,level=off,spread.copies=1"), "");
   EXPECT_NE(fault_of("match=a,level=off,spread.copies=65"), "");
   EXPECT_NE(fault_of("match=a,level=off,spread.copies=2,spread.ttl=10ms"), "");

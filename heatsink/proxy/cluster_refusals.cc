@@ -24,12 +24,6 @@ constexpr std::string_view kMovesTooLong =
     "longer than upstream.response-timeout; try again later, or look at CLUSTER NODES for a move "
     "that does not go on";
 
-// The text of an error reply, without '-' and the end of the line.
-std::string_view line_of(std::string_view error) {
-  if (error.starts_with('-')) error.remove_prefix(1);
-  return error.substr(0, error.find('\r'));
-}
-
 Nanos redirect_time(const policy::ProxyOptions& options) {
   return std::max<Nanos>(options.response_timeout, kRedirectTimeMin);
 }
@@ -52,7 +46,7 @@ redis::UpstreamAddress* ClusterServers::node_named_by(const topology::Redirect& 
 
 bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view request,
                              std::string_view error) {
-  const std::string_view line = line_of(error);
+  const std::string_view line = topology::error_line(error);
   const std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
   if (line.starts_with("NOSCRIPT")) return teach(from, pending, request);
   if (!redirect) {

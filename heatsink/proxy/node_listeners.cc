@@ -39,8 +39,6 @@ class NodeListeners::Listener final : public Requester {
     is_closed_ = true;
     if (connection_) all_.upstreams_.give_back(std::move(connection_), false);
   }
-  // Whether requests are in flight that end with a call.
-  bool is_owed() const { return !asked_.empty(); }
 
   // REQUIRES is_ready().
   void follow(const std::set<ListenedName>& names) {
@@ -173,8 +171,7 @@ bool NodeListeners::Listener::takes_back(Pending& /*pending*/, std::string_view 
   asked_.pop_front();
   if (!asked.adds) return true;
   names_.erase(asked.name);
-  std::string_view line = error.substr(0, error.find('\r'));
-  if (line.starts_with('-')) line.remove_prefix(1);
+  const std::string_view line = topology::error_line(error);
   const bool is_of_cluster = topology::parse_redirect(line) || line.starts_with("CLUSTERDOWN");
   if (is_of_cluster) {
     all_.cluster_.is_stale(std::nullopt);
@@ -228,13 +225,11 @@ bool NodeListeners::place() {
     }
     if (listener->is_ready()) listener->follow(names);
   }
-  return is_settled();
+  return is_settled(wanted);
 }
 
-bool NodeListeners::is_settled() const {
-  const std::shared_ptr<const topology::SlotMap> map = upstreams_.slot_map();
-  if (map == nullptr) return wanted_.empty();
-  const Places wanted = places(*map);
+// Before that a name may have been refused, and is still in `wanted` then.
+bool NodeListeners::is_settled(const Places& wanted) const {
   std::size_t shards = 0;
   for (const auto& [node, names] : wanted) {
     const auto found = listeners_.find(node);

@@ -48,8 +48,7 @@ class NodeListeners {
    public:
     // A message in RESP3, whole. `wire` is valid during the call.
     virtual void heard(const resp::Value& message, std::string_view wire) = 0;
-    // A node is connected, or has confirmed or refused something: look at is_settled(), and call
-    // place().
+    // A node is connected, or has confirmed or refused something: call place().
     virtual void listeners_changed() = 0;
     // The same after a pause: a node is lost, or has no slot of a name. At once it would be so
     // again.
@@ -68,14 +67,12 @@ class NodeListeners {
   bool empty() const { return wanted_.empty(); }
   void want(const ListenedName& name) { wanted_.insert(name); }
   void forget(const ListenedName& name) { wanted_.erase(name); }
-  bool wants(const ListenedName& name) const { return wanted_.contains(name); }
   // The connection of the client that hears kChannel and kPattern by itself, if it has one.
   void heard_at(const redis::UpstreamAddress* node) { home_ = node; }
 
-  // Opens and closes connections, and sends what is missing. False: call it again soon.
+  // Opens and closes connections, and sends what is missing. True: all nodes have confirmed all
+  // names. False: call it again soon.
   bool place();
-  // All nodes have confirmed all names.
-  bool is_settled() const;
   // The node's error, or why there is no connection, for a name that was then forgotten; "": none.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   // Gives all connections back.
@@ -88,6 +85,8 @@ class NodeListeners {
   using Places = std::map<redis::UpstreamAddress*, std::set<ListenedName>>;
 
   Places places(const topology::SlotMap& map) const;
+  // All nodes have confirmed all names.
+  bool is_settled(const Places& wanted) const;
   void refused(const ListenedName& name, std::string_view error);
   void lost() { owner_.listener_lost(); }
 

@@ -17,6 +17,7 @@
 #include "heatsink/base/cpu_limits.h"
 #include "heatsink/base/file_limits.h"
 #include "heatsink/base/log.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/base/process_metrics.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/base/sign_of_life.h"
@@ -26,6 +27,7 @@
 #include "heatsink/proxy/listeners.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/reconfiguration.h"
+#include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
@@ -164,6 +166,7 @@ struct Proxy::Threads {
 Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed,
                                             std::vector<net::Fd> inherited) {
   bound_unused_memory();
+  keep_memory_reserve();
   try {
     return start_or_throw(given, seed, std::move(inherited));
   } catch (const std::system_error& refused) {
@@ -215,6 +218,8 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
       topology::AddressTranslation::parse(options.upstream_translate);
   if (!translation.ok())
     return Error{translation.error().code, "upstream.translate: " + translation.error().message};
+  if (const Result<topology::Zones> zones = topology::Zones::parse(options.zones); !zones.ok())
+    return Error{zones.error().code, "upstream.zones: " + zones.error().message};
   std::unique_ptr<fleet::ServerLimits> limits = fleet_limits(options, *upstream, tls->upstream);
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown),
                                            std::move(limits));
@@ -285,26 +290,13 @@ Status Proxy::reload_tls() {
 
 std::uint16_t Proxy::port() const { return threads_->port; }
 
-namespace {
-
-void add_slots(SharedState& shared, report::Report& report) {
-  const std::shared_ptr<const topology::SlotMap> map = shared.cluster.map();
-  if (map == nullptr) return;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < shared.cluster.nodes(); ++i)
-    names.push_back(shared.cluster.node(static_cast<topology::NodeIndex>(i)).url().address.text());
-  report.slots = slots_seen(*map, shared.slot_counts.rates(BootClock::now()), names, report);
-}
-
-}  // namespace
-
 report::Report Proxy::report() const {
   report::Report report = threads_->keeper.report();
   if (report.copies) {
     for (const auto& worker : threads_->workers)
       report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
   }
-  add_slots(threads_->shared, report);
+  report.slots = slots_seen(threads_->shared, report);
   return report;
 }
 
@@ -320,6 +312,12 @@ report::WarmReport Proxy::warmed(std::uint64_t search) const {
 
 report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
   return threads_->keeper.inspect(std::move(name), db);
+}
+
+std::vector<report::ReplicaReport> Proxy::replicas() const {
+  const SharedState& shared = threads_->shared;
+  return replicas_seen(shared.replicas, policy::shortest_lag(shared.held()->replica_reads),
+                       shared.proof.confirmed_at(), BootClock::now());
 }
 
 std::uint64_t Proxy::contact_changes() const {
@@ -369,8 +367,8 @@ Status Proxy::ready() const {
 MetricSamples Proxy::metrics() const {
   std::vector<const Worker*> workers;
   for (const auto& worker : threads_->workers) workers.push_back(worker.get());
-  MetricSamples samples = samples_of(threads_->shared, threads_->keeper, workers);
-  append_slot_samples(samples, report());
+  MetricSamples samples = samples_of(threads_->shared, threads_->keeper, report(), workers);
+  append_replica_samples(samples, replicas());
   append_thread_samples(samples, threads_->keeper_thread, threads_->threads);
   return samples;
 }

@@ -49,6 +49,8 @@ class Proxy {
   report::WarmReport warmed(std::uint64_t search = 0) const;
   // Everything known about a key. Asks the server about its value, and takes up to two seconds.
   report::KeyInspection inspect(std::string name, std::uint32_t db) const;
+  // That hot keys may be read from; empty without a rule that does.
+  std::vector<report::ReplicaReport> replicas() const;
   // What holds now, with the workers that run.
   policy::ProxyOptions options() const;
   const policy::KeyDisplay& shown() const;

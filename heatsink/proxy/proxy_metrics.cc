@@ -15,6 +15,7 @@
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/setting_metrics.h"
 #include "heatsink/proxy/slots_seen.h"
 #include "heatsink/proxy/thread_metrics.h"
@@ -197,7 +198,7 @@ void append_memory(MetricSamples& samples, const SharedState& shared,
 }  // namespace
 
 MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
-                         std::span<const Worker* const> workers) {
+                         const report::Report& report, std::span<const Worker* const> workers) {
   MetricSamples samples;
   copies::append_samples(samples, [&](copies::Count count) {
     std::uint64_t sum = keeper.counters().read(count);
@@ -216,7 +217,6 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
     samples.push_back({&row, static_cast<double>(value)});
   };
   add(kLogDropped, log_lines_dropped());
-  const report::Report report = keeper.report();
   append_memory(samples, shared, keeper, report, workers);
   const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
   append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
@@ -228,6 +228,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
        .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
+  append_slot_samples(samples, report);
   append_fleet(samples, report.fleet);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   append_upstream(samples, shared);
@@ -279,6 +280,7 @@ MetricRows metric_rows() {
   for (const MetricRow* row : slot_metric_rows()) rows.push_back(row);
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
   for (const MetricRow* row : setting_rows()) rows.push_back(row);
+  for (const MetricRow* row : replica_rows()) rows.push_back(row);
   for (const MetricRow* row : thread_rows()) rows.push_back(row);
   for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);
   return rows;

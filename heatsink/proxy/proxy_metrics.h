@@ -10,14 +10,18 @@ namespace heatsink::copies {
 class CopyKeeper;
 }  // namespace heatsink::copies
 
+namespace heatsink::report {
+struct Report;
+}  // namespace heatsink::report
+
 namespace heatsink::proxy {
 
 class Worker;
 struct SharedState;
 
-// Thread-safe. Waits up to a second if the keeper is busy.
+// Thread-safe. `report` is that of Proxy::report(). Waits up to a second if the keeper is busy.
 MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
-                         std::span<const Worker* const> workers);
+                         const report::Report& report, std::span<const Worker* const> workers);
 
 // The rows of all possible samples, for the reference page.
 MetricRows metric_rows();

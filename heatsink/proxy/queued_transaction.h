@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/topology/redirect.h"
-
 namespace heatsink::proxy {
 
 // In front of a cluster the first key decides which node executes the transaction, and that node
@@ -23,9 +21,8 @@ struct QueuedTransaction {
   std::vector<std::string> scripts;   // SHA-1 of those that EVALSHA calls
   bool failed = false;                // a command was refused: EXEC executes nothing
   bool watches = false;               // a WATCH came before MULTI
-  // While the server answers: how it has refused to queue a command, for EXEC.
-  std::optional<topology::Redirect> redirect;
-  std::string refusal = {};  // its text, for the client
+  // While the server answers: the text with which it has refused to queue a command, for EXEC.
+  std::string refusal = {};
 };
 
 }  // namespace heatsink::proxy

@@ -75,6 +75,14 @@ class ReliefClient {
   // reply_done() or reply_lost() with the ticket of next_reply().
   virtual void sent(const Request& request) = 0;
   virtual Requester& requester() = 0;
+  // The bytes of the reply as far as earlier replies say; 0: not known.
+  virtual std::uint64_t known_reply_bytes(const Request& request) const = 0;
+  // The latest command of this client that may have changed a key. kNone: none so far.
+  struct LatestEffect {
+    ReplyQueue::Ticket ticket = ReplyQueue::kNone;
+    bool is_unanswered = false;  // its reply, or one before it, has not ended
+  };
+  virtual LatestEffect latest_effect() const = 0;
 
   // ---- Beside all that
 

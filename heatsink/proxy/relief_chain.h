@@ -12,6 +12,7 @@
 #include "heatsink/proxy/gathering.h"
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/relief.h"
+#include "heatsink/proxy/replica_reads.h"
 #include "heatsink/proxy/spread_reads.h"
 #include "heatsink/proxy/stale_reads.h"
 #include "heatsink/proxy/worker_parts.h"
@@ -31,6 +32,7 @@ class ReliefChain {
         limits_(parts, client_, lookup_, stale_),
         gathering_(parts, client_),
         spread_(parts, client_),
+        replicas_(parts, client_),
         barriers_(parts, client_),
         copies_(parts, client_, lookup_, barriers_, &limits_) {}
   ReliefChain(const ReliefChain&) = delete;
@@ -38,13 +40,15 @@ class ReliefChain {
   // The route of the request is not known yet. The order:
   //  1. Limits of `all` count each read once, even if a copy answers it: so they come before
   //     copies.
-  //  2. Requests that would overtake this client's gathered writes, or its reads of copies on other
-  //     nodes, wait: before anything can answer.
-  //  3. HEATSINK BARRIER is unknown to the server, and no copy could answer it.
-  //  4. Copies answer what they can. They ask the limits before a fill, which asks the server.
+  //  2. Requests that would overtake this client's gathered writes wait: before anything can
+  //     answer.
+  //  3. Commands that may change a key wait for this client's reads of copies on other nodes, and
+  //     for its reads at replicas, which may have to be repeated.
+  //  4. HEATSINK BARRIER is unknown to the server, and no copy could answer it.
+  //  5. Copies answer what they can. They ask the limits before a fill, which asks the server.
   Outcome arrives(Request& request) {
     return first([&](auto& relief) { return relief.arrives(request); }, limits_, gathering_,
-                 spread_, barriers_, copies_);
+                 spread_, replicas_, barriers_, copies_);
   }
 
   // Answers requests at the front of `bytes` from copies in one go, with the same result as
@@ -65,7 +69,7 @@ class ReliefChain {
     if (spread_.applies(request.args()[1])) return false;
     const CopyLookup::Key key = lookup_.find(request.args()[1]);
     request.first_name = key.name;
-    return key.entry == nullptr;
+    return key.entry == nullptr && !replicas_.wants(key.hash);
   }
 
   // Counts a read that passes_cold_read(), just before it is sent. True: the key has earned a copy,
@@ -76,10 +80,11 @@ class ReliefChain {
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.
   //  2. A write may be gathered with the writes of other clients.
-  //  3. A read may go to a copy on another node.
+  //  3. A read may go to a copy on another node, or, of a hot key, to a replica. Both cost the
+  //     limits of `upstream` as much.
   Outcome departs(Request& request) {
     return first([&](auto& relief) { return relief.departs(request); }, limits_, gathering_,
-                 spread_);
+                 spread_, replicas_);
   }
   // The same for a request too big to buffer: its keys have arrived, but not all of its arguments.
   Outcome departs_in_part(Request& request) { return limits_.departs_in_part(request); }
@@ -95,6 +100,10 @@ class ReliefChain {
 
   // The configuration has changed.
   void policy_changed() { limits_.policy_changed(); }
+
+  // What reads in flight at replicas keep.
+  std::size_t kept_bytes() const { return replicas_.kept_bytes(); }
+  void shrink() { replicas_.shrink(); }
 
   // The client has left.
   void close() {
@@ -117,6 +126,7 @@ class ReliefChain {
   Limiting limits_;
   Gathering gathering_;
   SpreadReads spread_;
+  ReplicaReads replicas_;
   Barriers barriers_;
   CopyReads copies_;
 };

@@ -44,7 +44,9 @@ class PlayedClient final : public ReliefClient, public Requester {
 
   ClientState state;
   ClientTraffic traffic;
-  bool is_sharing = true, is_silent = false;
+  bool is_sharing = true, is_silent = false, is_closed = false;
+  std::uint64_t known_bytes = 0;
+  LatestEffect effect;
 
  private:
   const std::uint64_t id_;
@@ -79,6 +81,8 @@ class PlayedClient final : public ReliefClient, public Requester {
     note("sent " + std::to_string(last_ticket_));
   }
   Requester& requester() override { return *this; }
+  std::uint64_t known_reply_bytes(const Request& /*request*/) const override { return known_bytes; }
+  LatestEffect latest_effect() const override { return effect; }
   void make_exec_fail() override { note("spoiled"); }
   void renew_right(const Request& /*request*/, const copies::Right& /*right*/) override {
     note("renews");
@@ -86,7 +90,7 @@ class PlayedClient final : public ReliefClient, public Requester {
 
   // Requester
   std::uint64_t id() const override { return id_; }
-  bool closed() const override { return false; }
+  bool closed() const override { return is_closed; }
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override {
     note("gets " + std::to_string(ticket) + " " + shown(bytes));
   }
@@ -104,7 +108,9 @@ class PlayedClient final : public ReliefClient, public Requester {
   void note_reply_at(TimePoint at) override { traffic.note_reply_at(at); }
   void hold() override {}
   void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
-  void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
+  void ask_again(std::string_view request, const Pending& pending) override {
+    note("again " + std::to_string(pending.ticket) + " " + shown(request));
+  }
   bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
   bool congested() const override { return false; }
   bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }

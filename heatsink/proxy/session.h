@@ -18,6 +18,7 @@
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
@@ -195,7 +196,7 @@ class Session final : public ClientTransport::Listener,
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
            ClientState::memory_bytes() + scattered_bytes() + heard_.capacity() +
-           (queued_ == nullptr ? 0 : queued_->bytes);
+           reliefs_.kept_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
   std::size_t scattered_bytes() const {
@@ -237,6 +238,7 @@ class Session final : public ClientTransport::Listener,
   // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
   void within_memory(Work work) {
+    const NoMemoryReserve may_fail;
     try {
       work();
     } catch (const std::bad_alloc&) {
@@ -288,7 +290,7 @@ class Session final : public ClientTransport::Listener,
   Step refuse_to_queue(std::string&& why);
   bool takes_slot(const Request& request);
   void send_queued(Upstream& connection, std::string_view wire);
-  bool note_queue_error(Pending& pending, std::string_view error);
+  bool note_queue_error(Pending& pending, std::string_view line);
   void drop_queue();
 
   // session_scatter.cc
@@ -298,6 +300,8 @@ class Session final : public ClientTransport::Listener,
   std::string scan_reply(std::string_view cursor) const;
   std::optional<std::string> next_scan_cursor() const;
   bool asks_for_moves(Scatter& scan);
+  Scatter& begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
+                         std::vector<ScatterPart>&& parts);
   ScanCursor::Moves moves_told(const Scatter& check);
   std::optional<Step> before_parts(Request& request);
   Step send_parts(Request& request, const FanOutRow& row, std::vector<ScatterPart>&& parts,
@@ -384,6 +388,12 @@ class Session final : public ClientTransport::Listener,
   NextReply next_reply() const override;
   void sent(const Request& request) override;
   Requester& requester() override { return *this; }
+  std::uint64_t known_reply_bytes(const Request& request) const override {
+    return known_size(request);
+  }
+  LatestEffect latest_effect() const override {
+    return {last_effect_, replies_.owes(last_effect_)};
+  }
   void make_exec_fail() override;
   void renew_right(const Request& request, const copies::Right& right) override;
 

@@ -299,7 +299,8 @@ void Session::release_hold() {
   if (throttled_) resume_later();
 }
 
-// The reply was too big for a shared connection to this same server.
+// The reply was too big for a shared connection to this same server, or a replica did not answer
+// and no shared connection to the master is ready.
 void Session::acquire_for(Again& again) {
   resp::RequestParser parser(resp::limits_for(again.request.size()));
   static_cast<void>(parser.parse(std::string_view(again.request)));
@@ -322,8 +323,8 @@ void Session::ask_next_again() {
       if (closes_when_down()) return close();
       ByteBuffer error;
       resp::append_error(error,
-                         "ERR heatsink: the reply is too large for a shared connection, and the "
-                         "second request failed: " +
+                         "ERR heatsink: a read that had to be sent again, on a private connection, "
+                         "failed: " +
                              next.error);
       const ReplyQueue::Ticket ticket = next.ticket;
       again_.pop_front();

@@ -30,6 +30,7 @@ void Session::shrink() {
     parser_.shrink();
     std::vector<std::string_view>().swap(get_args_);
     replies_.shrink();
+    reliefs_.shrink();
   }
   if (idle && private_) private_->shrink();
   note_memory();

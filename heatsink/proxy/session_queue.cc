@@ -103,7 +103,6 @@ Session::Step Session::execute_queue(Request& request) {
     drop_queue();
     return no_connection(request, step);
   }
-  queued_->redirect.reset();
   queued_->refusal.clear();
   // Also if the node should know them: it may have been restarted, and would say so only at EXEC.
   for (const std::string& sha1 : queued_->scripts)
@@ -136,12 +135,8 @@ void Session::send_queued(Upstream& connection, std::string_view wire) {
 }
 
 // The server has refused to queue a command, and will refuse EXEC.
-bool Session::note_queue_error(Pending& pending, std::string_view error) {
-  if (queued_ != nullptr && queued_->refusal.empty()) {
-    error.remove_prefix(error.starts_with('-') ? 1 : 0);
-    queued_->refusal = error.substr(0, error.find('\r'));
-    queued_->redirect = topology::parse_redirect(queued_->refusal);
-  }
+bool Session::note_queue_error(Pending& pending, std::string_view line) {
+  if (queued_ != nullptr && queued_->refusal.empty()) queued_->refusal = line;
   ++traffic_.received;
   owed_ -= pending.expected;
   if (closed_ && in_flight() == 0) host_.destroy_at_end_of_turn(*this);

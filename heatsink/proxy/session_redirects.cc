@@ -17,11 +17,6 @@ constexpr std::uint8_t kTakenBackAtOnce = 4;  // ... before the first pause
 constexpr Nanos kTakenBackPause = Millis(5);  // also after an error that names no node
 constexpr Nanos kLaterPauseMax = Millis(50);  // the longest
 
-std::string_view text_of(std::string_view error) {
-  if (error.starts_with('-')) error.remove_prefix(1);
-  return error.substr(0, error.find('\r'));
-}
-
 // The server has ended the wait because its slot or its role has changed.
 bool is_unblocked(std::string_view line) { return line.starts_with("UNBLOCKED "); }
 
@@ -49,15 +44,15 @@ bool Session::must_drain_first() {
 }
 
 bool Session::takes_back(Pending& pending, std::string_view error) {
-  if (pending.pins && is_unknown_command(text_of(error))) pinned_ = false;
-  if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, error);
+  const std::string_view line = topology::error_line(error);
+  if (pending.pins && is_unknown_command(line)) pinned_ = false;
+  if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, line);
   const bool is_mine = pending.kind == PendingKind::kWaiting ||
                        pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec;
   if (!is_mine || closed_ || closing_) return false;
-  const std::string_view line = text_of(error);
   std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
   if (pending.kind == PendingKind::kExec && is_exec_abort(line) && queued_ != nullptr) {
-    redirect = queued_->redirect;
+    redirect = topology::parse_redirect(queued_->refusal);
     if (!redirect && !queued_->refusal.empty()) return answer_refused(pending);
   }
   if (pending.kind == PendingKind::kWaiting && is_unblocked(line))

@@ -41,7 +41,8 @@ void Session::sent(const Request& request) {
   note_keys(request, noted);
   parts_.count(copies::Count::kCommands);
   ++traffic_.sent;
-  last_effect_ = replies_.expect();
+  const ReplyQueue::Ticket ticket = replies_.expect();
+  if (request.command == nullptr || !request.command->has(resp::kReadonly)) last_effect_ = ticket;
 }
 
 // The awaited event has not happened: another event woke the session.

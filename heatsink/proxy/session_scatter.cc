@@ -156,11 +156,7 @@ bool Session::asks_for_moves(Scatter& scan) {
     parts.push_back({wire_of({"CLUSTER", "NODES"}), {}, {}});
     scan_.asked.push_back(shard.master);
   }
-  ++traffic_.sent;
-  scatters_.push_back(std::make_unique<Scatter>(
-      *this, static_cast<Scatter::Owner&>(*this), kRow, scan.ticket(), std::move(parts),
-      static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
-  Scatter& check = *scatters_.back();
+  Scatter& check = begin_scatter(kRow, scan.ticket(), std::move(parts));
   if (scan.is_silent()) check.silence();
   for (std::size_t i = 0; i < connections.size(); ++i) {
     Pending pending;
@@ -178,6 +174,15 @@ ScanCursor::Moves Session::moves_told(const Scatter& check) {
     moves = std::max(moves, moves_in(check.parts()[i].reply, scan_.asked[i], *scan_.map));
   if (moves == ScanCursor::Moves::kDone) parts_.shared.cluster.is_stale(std::nullopt);
   return moves;
+}
+
+Scatter& Session::begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
+                                std::vector<ScatterPart>&& parts) {
+  ++traffic_.sent;
+  scatters_.push_back(std::make_unique<Scatter>(
+      *this, static_cast<Scatter::Owner&>(*this), row, ticket, std::move(parts),
+      static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
+  return *scatters_.back();
 }
 
 // All of the connections are ready, or nothing is sent.
@@ -206,11 +211,7 @@ Session::Step Session::send_parts(Request& request, const FanOutRow& row,
   const bool reads = request.command->has(resp::kReadonly);
   const ReplyQueue::Ticket ticket = replies_.expect();
   if (!reads && !request.facts->reveals_no_key) last_effect_ = ticket;
-  ++traffic_.sent;
-  scatters_.push_back(std::make_unique<Scatter>(
-      *this, static_cast<Scatter::Owner&>(*this), row, ticket, std::move(parts),
-      static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
-  Scatter& scatter = *scatters_.back();
+  Scatter& scatter = begin_scatter(row, ticket, std::move(parts));
   if (take_silence()) scatter.silence();
   for (std::size_t i = 0; i < connections.size(); ++i) {
     Pending pending = part_of(request, noted, scatter, i);

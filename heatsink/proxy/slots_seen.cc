@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
+
+#include "heatsink/proxy/shared_state.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -26,15 +29,6 @@ double load_of(const detect::Verdict& verdict) {
   return verdict.rate * static_cast<double>(all - local) / static_cast<double>(all);
 }
 
-// The part in braces that decides the slot; "": none (Redis Cluster Specification, "Hash tags").
-std::string tag_of(std::string_view key) {
-  const std::size_t open = key.find('{');
-  if (open == std::string_view::npos) return "";
-  const std::size_t close = key.find('}', open + 1);
-  if (close == std::string_view::npos || close == open + 1) return "";
-  return std::string(key.substr(open + 1, close - open - 1));
-}
-
 struct KnownKeys {
   std::string busiest;
   double load = 0;
@@ -49,8 +43,11 @@ std::map<std::uint16_t, KnownKeys> keys_by_slot(const report::Report& report) {
     const detect::KeyCount& count = each.verdict.count;
     if (count.key_truncated) continue;
     KnownKeys& keys = out[resp::key_slot(count.key)];
-    const std::string tag = tag_of(count.key);
-    keys.tag = keys.count == 0 || keys.tag == tag ? tag : "";
+    const std::string_view tag = resp::hash_tag(count.key);
+    if (keys.count == 0)
+      keys.tag = tag;
+    else if (keys.tag != tag)
+      keys.tag.clear();
     ++keys.count;
     if (const double load = load_of(each.verdict); keys.busiest.empty() || load > keys.load)
       keys = {count.key, load, keys.tag, keys.count};
@@ -91,6 +88,15 @@ SlotsReport slots_seen(const topology::SlotMap& map, const std::vector<float>& r
     if (keys->second.count > 1) each.tag = keys->second.tag;
   }
   return out;
+}
+
+std::optional<SlotsReport> slots_seen(SharedState& shared, const report::Report& report) {
+  const std::shared_ptr<const topology::SlotMap> map = shared.cluster.map();
+  if (map == nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shared.cluster.nodes(); ++i)
+    names.push_back(shared.cluster.node(static_cast<topology::NodeIndex>(i)).url().address.text());
+  return slots_seen(*map, shared.slot_counts.rates(BootClock::now()), names, report);
 }
 
 void append_slot_samples(MetricSamples& samples, const report::Report& report) {

@@ -135,6 +135,7 @@ class Upstream final : public net::FdHandler {
   // Half of a message has been handed on: the client must see no other byte before the rest.
   bool in_message() const { return begun_ && (push_ || (ambiguous_ && pending_.empty())); }
   bool owes_nothing() const { return pending_.empty(); }
+  std::size_t in_flight() const { return pending_.size(); }
   bool in_big_reply() const {
     return begun_ && (too_big_to_share() || element_bytes_ > BigReplies::kBigBytes);
   }

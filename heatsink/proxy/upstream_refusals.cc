@@ -17,10 +17,6 @@ constexpr std::string_view kNotFollowed =
     "-ERR heatsink: the key is on another node of the cluster than the state of this connection "
     "(subscriptions, WATCH); use another connection for it\r\n";
 
-std::string_view redirect_line(std::string_view error) {
-  return error.substr(1, error.find('\r') - 1);
-}
-
 }  // namespace
 
 // A private connection does not keep its requests, so those that may be sent again keep their own
@@ -60,7 +56,7 @@ bool Upstream::end_refusal() {
   }
   if (state_ == State::kFailed || !aim(pending_.front())) return true;
   if (target_ != nullptr)
-    hand_on(topology::parse_redirect(redirect_line(error)) ? kNotFollowed : error);
+    hand_on(topology::parse_redirect(topology::error_line(error)) ? kNotFollowed : error);
   return false;
 }
 

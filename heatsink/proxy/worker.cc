@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/base/memory_reserve.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/shared_write_carrier.h"
@@ -38,6 +39,8 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(make_upstreams(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this),
                                 *this, shared.seed + index)),
+      replicas_(shared, loop_, counters_, *upstreams_, static_cast<Upstream::Host&>(*this),
+                shared.seed + index),
       permissions_(shared.options().acl_staleness),
       coalescing_(shared, loop_, counters_,
                   std::make_unique<SharedWriteCarrier>(*upstreams_, copies_, counters_)),
@@ -55,6 +58,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              reply_sizes_},
       sign_of_life_(loop_.clock()),
       timers_(loop_, kIdlePeriod) {
+  parts_.replicas = &replicas_;
   note_detection_memory();
   if (listener) listen_on(std::move(listener));
 }
@@ -378,6 +382,7 @@ void Worker::end_turn() {
     if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   upstreams_->end_turn();
+  replicas_.end_turn();
   post_if_urgent();
   reader_.quiescent();
 }
@@ -385,6 +390,7 @@ void Worker::end_turn() {
 void Worker::tick() {
   const TimePoint now = loop_.now();
   sign_of_life_.give(now);
+  refill_memory_reserve();
   if (shared_.memory.is_exhausted()) shed_later();
   if (counter_) {
     follow_fleet();
@@ -405,6 +411,7 @@ void Worker::node_left(const redis::UpstreamAddress& server) {
 
 void Worker::check_timeouts(TimePoint now) {
   upstreams_->check_timeouts(now);
+  replicas_.check_timeouts(now);
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {
     const auto found = clients_.find(id);

@@ -36,6 +36,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/pending.h"
+#include "heatsink/proxy/replica_servers.h"
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
@@ -260,6 +261,7 @@ class Worker final : public Upstream::Host,
 
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
+  ReplicaServers replicas_;
   copies::PermissionCache permissions_;
   Coalescing coalescing_;
   SpreadKeys spread_;

@@ -20,6 +20,7 @@ namespace heatsink::proxy {
 
 class Coalescing;
 class SpreadKeys;
+class ReplicaCarrier;
 
 // References only; all outlive it. The worker's thread.
 struct WorkerParts {
@@ -35,6 +36,7 @@ struct WorkerParts {
   Coalescing* coalescing = nullptr;                       // null: no rule gathers writes
   topology::SlotCounts::Sampler* slot_sampler = nullptr;  // null: slots are not counted
   SpreadKeys* spread = nullptr;                           // null: no key has copies on nodes
+  ReplicaCarrier* replicas = nullptr;                     // null: reads go to masters only
 
   // The command for this key is sent to a server.
   void count_slot(std::string_view key) const {

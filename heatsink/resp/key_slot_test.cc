@@ -25,6 +25,13 @@ TEST(KeySlot, OfAHashTagIfThereIsOne) {
   EXPECT_EQ(key_slot("a{b"), 13340) << "without an end it is none";
 }
 
+TEST(KeySlot, HashTagIsWhatIsInTheFirstBraces) {
+  EXPECT_EQ(hash_tag("a{b}{c}"), "b");
+  EXPECT_EQ(hash_tag("{{b}}"), "{b");
+  EXPECT_EQ(hash_tag("a{}{b}"), "") << "the first braces decide";
+  EXPECT_EQ(hash_tag("a}b{c"), "");
+}
+
 TEST(KeySlot, BytesOfAnyValueAreHashed) {
   EXPECT_NE(key_slot(std::string("a\0b", 3)), key_slot("a"));
 }

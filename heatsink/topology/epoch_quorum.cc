@@ -10,8 +10,9 @@ void EpochQuorum::follow(const std::vector<NodeIndex>& masters, std::uint64_t ma
   std::map<NodeIndex, Heard> before = std::move(masters_);
   masters_.clear();
   for (const NodeIndex master : masters) masters_[master] = before[master];
-  highest_ = std::max(highest_, map_epoch);
+  // Otherwise heard() raises highest_, because that is when the time of the election begins.
   if (owners_changed || settled_ == 0) settled_ = std::max(settled_, map_epoch);
+  highest_ = std::max(highest_, settled_);
   count();
 }
 

@@ -53,6 +53,22 @@ TEST_F(EpochQuorumTest, AMapWithTheOldOwnersDoesNotEndAnElection) {
   EXPECT_EQ(quorum_.agreed_at(), at(2100));
 }
 
+// Long after an earlier election.
+TEST_F(EpochQuorumTest, AnElectionThatTheMapShowsFirstTakesItsTimeToo) {
+  heard(1, 6, 20);
+  quorum_.follow({0, 1, 2}, 6, true);
+  heard(1, 6, 60'000);
+  heard(2, 6, 60'000);
+  EXPECT_EQ(quorum_.agreed_at(), at(60'000));
+  quorum_.follow({0, 1, 2}, 7, false);
+  EXPECT_TRUE(heard(1, 7, 60'100));
+  EXPECT_TRUE(heard(2, 7, 60'100));
+  EXPECT_EQ(quorum_.agreed_at(), at(60'000));
+  EXPECT_FALSE(heard(1, 7, 62'200));
+  EXPECT_FALSE(heard(2, 7, 62'200));
+  EXPECT_EQ(quorum_.agreed_at(), at(62'200));
+}
+
 TEST_F(EpochQuorumTest, OthersHaveNoSay) {
   EXPECT_FALSE(heard(7, 9, 10));
   heard(0, 5, 20);

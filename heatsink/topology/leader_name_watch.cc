@@ -41,13 +41,13 @@ void NameWatch::look() {
 // Name servers rotate their answers, so the address in use stays the first one. Without an answer
 // nothing is known, and the server in use stays.
 void NameWatch::found(const Result<LeaderResolver::Addresses>& answer) {
-  const bool renews = std::exchange(is_doubted_, false);
+  const bool is_doubted = std::exchange(is_doubted_, false);
   if (!answer.ok() || answer->empty()) return;
   LeaderResolver::Addresses addresses = *answer;
   const auto used = std::find_if(addresses.begin(), addresses.end(), [this](const auto& each) {
     return !in_use_.empty() && same_address(each, in_use_.front());
   });
-  if (used != addresses.end() && !renews) {
+  if (used != addresses.end() && !is_doubted) {
     std::rotate(addresses.begin(), used, used + 1);
     in_use_ = std::move(addresses);
     return;
@@ -56,7 +56,9 @@ void NameWatch::found(const Result<LeaderResolver::Addresses>& answer) {
   LeaderVerdict verdict;
   verdict.leader = options_.url.address;
   verdict.confirmed_at = TimePoint::max();
-  listener_.leader_changed(verdict, in_use_, renews);
+  // The name is the same, but the connections lead to the address before.
+  constexpr bool kRenews = true;
+  listener_.leader_changed(verdict, in_use_, kRenews);
   listener_.leader_confirmed(verdict.confirmed_at);
 }
 

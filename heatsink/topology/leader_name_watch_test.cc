@@ -86,6 +86,7 @@ TEST_F(NameWatchTest, AnotherAddressIsAMove) {
   begin({"10.0.0.1"});
   ASSERT_EQ(heard_.verdicts.size(), 1U);
   EXPECT_EQ(heard_.verdicts[0].leader->text(), "10.0.0.2:6379");
+  EXPECT_EQ(heard_.renewals, 1) << "else the connections to the old address stay";
   EXPECT_EQ(heard_.confirmed_at, TimePoint::max());
   EXPECT_EQ(net::host_text(heard_.last.front()), "10.0.0.2");
 }

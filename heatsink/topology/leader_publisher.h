@@ -3,17 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "heatsink/topology/leader_watch.h"
 
 namespace heatsink::topology {
-
-inline bool same_address(const net::ResolvedAddress& a, const net::ResolvedAddress& b) {
-  return a.length == b.length && std::memcmp(a.bytes, b.bytes, a.length) == 0;
-}
 
 // The loop's thread. The leader is another one, too, when its name does not lead any more to the
 // address that was published first.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,10 @@
 #include "heatsink/net/net.h"
 
 namespace heatsink::topology {
+
+inline bool same_address(const net::ResolvedAddress& a, const net::ResolvedAddress& b) {
+  return a.length == b.length && std::memcmp(a.bytes, b.bytes, a.length) == 0;
+}
 
 // The loop's thread. Each look-up of a name has a thread of its own for as long as it lasts, at
 // most kLookUpsMax at once; further ones fail. Numeric addresses need none.

@@ -10,7 +10,7 @@ namespace {
 
 using resp::Value;
 
-constexpr std::size_t kHostBytesMax = 253;
+constexpr std::size_t kRoleHostBytesMax = 253;
 
 std::optional<std::int64_t> number_of(const Value& value) {
   if (value.type == Value::Type::kInteger) return value.integer;
@@ -24,8 +24,9 @@ std::optional<std::int64_t> number_of(const Value& value) {
 
 std::optional<net::HostPort> address_of(const Value& host, const Value& port) {
   const std::optional<std::int64_t> number = number_of(port);
-  const bool is_good = host.is_text() && !host.text.empty() && host.text.size() <= kHostBytesMax &&
-                       number && *number > 0 && *number <= 65535;
+  const bool is_good = host.is_text() && !host.text.empty() &&
+                       host.text.size() <= kRoleHostBytesMax && number && *number > 0 &&
+                       *number <= 65535;
   if (!is_good) return std::nullopt;
   return net::HostPort{host.text, static_cast<std::uint16_t>(*number)};
 }

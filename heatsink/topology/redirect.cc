@@ -21,6 +21,11 @@ std::optional<Number> whole_number(std::string_view text, Number max) {
 
 }  // namespace
 
+std::string_view error_line(std::string_view reply) {
+  if (reply.starts_with('-')) reply.remove_prefix(1);
+  return reply.substr(0, reply.find('\r'));
+}
+
 std::optional<Redirect> parse_redirect(std::string_view line) {
   Redirect out;
   if (line.starts_with("TRYAGAIN")) {

@@ -21,6 +21,9 @@ struct Redirect {
   net::HostPort to = {};   // as announced; host "": that of the node that answered
 };
 
+// The text of an error reply: without '-' and the end of the line.
+std::string_view error_line(std::string_view reply);
+
 // `line` is the error without '-' and the end of the line: "MOVED 3999 10.0.0.7:6381". Nothing: any
 // other error, or one that no server sends. Redis Cluster Specification, "Redirection and
 // resharding". IPv6 hosts come without brackets.

@@ -6,6 +6,13 @@
 namespace heatsink::topology {
 namespace {
 
+TEST(ErrorLine, HasNeitherSignNorEnd) {
+  EXPECT_EQ(error_line("-MOVED 1 a:1\r\n"), "MOVED 1 a:1");
+  EXPECT_EQ(error_line("-ERR"), "ERR");
+  EXPECT_EQ(error_line("ASK"), "ASK");
+  EXPECT_EQ(error_line(""), "");
+}
+
 TEST(Redirect, WhatServersSend) {
   const auto moved = parse_redirect("MOVED 3999 10.0.0.7:6381");
   ASSERT_TRUE(moved);

@@ -15,8 +15,14 @@
 #include "heatsink/topology/leader_watch.h"         // IWYU pragma: export
 #include "heatsink/topology/make_leader_watch.h"    // IWYU pragma: export
 #include "heatsink/topology/redirect.h"             // IWYU pragma: export
+#include "heatsink/topology/replica_directory.h"    // IWYU pragma: export
+#include "heatsink/topology/replica_lag.h"          // IWYU pragma: export
 #include "heatsink/topology/replica_leader.h"       // IWYU pragma: export
+#include "heatsink/topology/replica_monitor.h"      // IWYU pragma: export
+#include "heatsink/topology/replication_info.h"     // IWYU pragma: export
 #include "heatsink/topology/sentinel_leader.h"      // IWYU pragma: export
 #include "heatsink/topology/sentinel_replies.h"     // IWYU pragma: export
 #include "heatsink/topology/slot_counts.h"          // IWYU pragma: export
 #include "heatsink/topology/slot_map.h"             // IWYU pragma: export
+#include "heatsink/topology/slot_proofs.h"          // IWYU pragma: export
+#include "heatsink/topology/zones.h"                // IWYU pragma: export

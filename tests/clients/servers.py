@@ -8,7 +8,7 @@ import urllib.request
 
 from harness import PATIENCE_S, SLOW, Redis, until
 from harness.processes import Process, free_port
-from security.certificates import Authority
+from harness.certificates import Authority
 
 # So that a test's few reads make a key hot.
 DETECTION = {"detection.hot-qps": 5, "detection.write-hot-ratio": 0}

@@ -11,6 +11,7 @@ import unittest
 from cluster_load import ALL, Counter, Lister, Popper, Scripter, Trader, errors_of, load
 from cluster_stage import WITHOUT_COPIES, ClusterTest
 from harness import SLOW, Proxy, RawClient, RedisError, ValueClient, need_programs, until
+from harness.certificates import Authority
 from harness.cluster import Cluster, Node
 from harness.processes import Redis, all_have_met, free_port
 from harness.relay import Relay
@@ -416,19 +417,12 @@ class Nodes(unittest.TestCase):
 
     @unittest.skipIf(shutil.which("openssl") is None, "needs openssl")
     def test_tls(self):
-        import sys
-
-        sys.path.insert(0, __file__.rsplit("/", 2)[0] + "/security")
-        from certificates import Authority
-
         folder = tempfile.mkdtemp(prefix="hs-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         authority = Authority(folder)
         cert, key = authority.sign("server")
         tls = lambda: (  # noqa: E731
-            "--tls-port", str(free_port()), "--tls-cert-file", cert, "--tls-key-file", key,
-            "--tls-ca-cert-file", authority.cert, "--tls-auth-clients", "no",
-            "--tls-cluster", "yes",
+            *authority.server_options(free_port(), cert, key), "--tls-cluster", "yes",
         )  # fmt: skip
         with Cluster(3, options=tls) as cluster:
             url = f"rediss+cluster://127.0.0.1:{cluster.masters[0].bus_port}"

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thousands of clients at once: what an idle one keeps, and what becomes of all in a bad minute."""
 
-import os
 import ssl
-import sys
 import tempfile
 import time
 import unittest
 
 from harness import LONG, PATIENCE_S, SLOW, RawClient, drain, encode, until
 from harness.asking import Asking
+from harness.certificates import Authority
 from harness.crowd import Crowd, need_descriptors
 from stage import ProxyTest
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "security"))
-from certificates import Authority  # noqa: E402
 
 CLIENTS = 10_000 if LONG else 2_000
 EACH_MAX = 4096  # bytes of an idle client

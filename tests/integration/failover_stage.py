@@ -57,8 +57,8 @@ class FailoverTest(unittest.TestCase):
     def setUpClass(cls):
         need_programs()
 
-    def proxy_for(self, url, options=None):
-        proxy = Proxy(url, OPTIONS | (options or {}), stderr=LOG)
+    def proxy_for(self, url, options=None, **how):
+        proxy = Proxy(url, OPTIONS | (options or {}), **{"stderr": LOG, **how})
         self.addCleanup(proxy.stop)
         return proxy
 

@@ -17,6 +17,9 @@ from stage import ProxyTest
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/metrics.md"
 ONLY_WITH_TLS = "heatsink_tls_certificate_expiry_timestamp_seconds"  # tests/security has TLS
+ONLY_WITH_REPLICAS = (
+    "heatsink_replica_age_seconds", "heatsink_replica_fresh", "heatsink_replica_sent_total"
+)  # fmt: skip
 ONLY_BEFORE_A_CLUSTER = ("heatsink_node_commands_per_second", "heatsink_node_imbalance")
 RULES = ["match=limited:*,limit.rate=1/s,limit.over=reject"]
 
@@ -57,7 +60,7 @@ class Metrics(ProxyTest):
 
     def test_the_page_of_reference_has_all_of_them(self):
         expected = described()
-        for each in (ONLY_WITH_TLS, *ONLY_BEFORE_A_CLUSTER):
+        for each in (ONLY_WITH_TLS, *ONLY_WITH_REPLICAS, *ONLY_BEFORE_A_CLUSTER):
             del expected[each]
         self.assertEqual(told(self.proxy.metrics()), expected)
 

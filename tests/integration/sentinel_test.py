@@ -2,16 +2,25 @@
 """A master that Sentinels watch: clients follow it, and nothing of the old one is served."""
 
 import contextlib
+import os
+import re
+import shutil
 import signal
+import subprocess
 import tempfile
 import time
+import types
 import unittest
 import urllib.error
 import urllib.request
 
 from failover_stage import FailoverTest, Reader
-from harness import PATIENCE_S, ValueClient, until
-from harness.sentinels import FirstWrite, Replicated, Sentinels, ask, calls_of, is_error
+from harness import PATIENCE_S, SLOW, Redis, ValueClient, until
+from harness.certificates import Authority
+from harness.processes import free_port
+from harness.sentinels import (
+    FirstWrite, Replicated, Sentinel, Sentinels, ask, calls_of, is_error,
+)  # fmt: skip
 
 
 class SentinelTest(FailoverTest):
@@ -175,6 +184,95 @@ class SentinelTest(FailoverTest):
         status, body = self.health(proxy)
         self.assertEqual(status, 503)
         self.assertIn("no Sentinel names the master", body)
+
+
+class TlsTest(FailoverTest):
+    """`rediss+sentinel://`: TLS to the Sentinel, and to the servers that it names."""
+
+    def setUp(self):
+        if shutil.which("openssl") is None:
+            self.skipTest("needs openssl")
+        folder = tempfile.TemporaryDirectory(prefix="heatsink-test-")
+        self.addCleanup(folder.cleanup)
+        self.authority = Authority(folder.name)
+        self.cert, self.key = self.authority.sign("server")
+
+    def tls(self, port):
+        given = self.authority.server_options(port, self.cert, self.key)
+        return (*given, "--tls-replication", "yes")
+
+    def server(self, *options):
+        """It has a port without TLS, too, for the test's own questions."""
+        port = free_port()
+        redis = Redis(*self.tls(port), "--repl-diskless-sync-delay", "0", *options)
+        self.addCleanup(redis.stop)
+        redis.tls_port = port
+        return redis
+
+    def sentinel_of(self, master):
+        """The Sentinel, and its port with TLS."""
+        port = free_port()
+        words = self.tls(port)
+        lines = [f"{name[2:]} {value}" for name, value in zip(words[::2], words[1::2])]
+        sentinel = Sentinel(types.SimpleNamespace(port=master.tls_port), quorum=1, lines=lines)
+        self.addCleanup(sentinel.stop)
+        return sentinel, port
+
+    def test_the_master_moves(self):
+        old = self.server()
+        new = self.server("--replicaof", "127.0.0.1", str(old.tls_port))
+        sentinel, port = self.sentinel_of(old)
+        replicas = lambda: ask(sentinel.port, "SENTINEL", "REPLICAS", "mymaster")  # noqa: E731
+        until(replicas, 60, "the Sentinel knows the replica")
+        proxy = self.proxy_for(
+            f"rediss+sentinel://127.0.0.1:{port}/mymaster", {"upstream.tls-ca": self.authority.cert}
+        )
+        self.make_hot(proxy)
+        self.assertEqual(self.upstream_of(proxy), old.tls_port)
+        with FirstWrite([new]) as first:
+            old.process.kill()
+            first.wait()
+            self.assertLess(self.back_after(proxy, first), 2 * SLOW)
+        self.assertEqual(self.upstream_of(proxy), new.tls_port)
+
+    def test_a_stranger_is_not_believed(self):
+        """The proxy does not ask a Sentinel whose certificate it does not trust."""
+        _, port = self.sentinel_of(self.server())
+        proxy = self.proxy_for(f"rediss+sentinel://127.0.0.1:{port}/mymaster")
+        with ValueClient(proxy.port) as client:
+            refused = client("GET", "k")
+            self.assertTrue(is_error(refused), refused)
+            self.assertIn("certificate", refused)
+
+
+class RestartTest(FailoverTest):
+    """SIGUSR2: the new process serves the same clients, and follows the master."""
+
+    def test_the_new_process_follows_the_master(self):
+        replicated = Replicated(1)
+        self.addCleanup(replicated.stop)
+        sentinels = Sentinels(replicated, count=1)
+        self.addCleanup(sentinels.stop)
+        proxy = self.proxy_for(sentinels.url(), stderr=subprocess.STDOUT)
+        self.make_hot(proxy)
+        with ValueClient(proxy.port) as client:
+            self.assertEqual(client("GET", "k"), b"old")
+            os.kill(proxy.process.child.pid, signal.SIGUSR2)
+            served = lambda: re.search(r"hand-over: process (\d+) serves the clients",  # noqa: E731
+                                       proxy.process.output())  # fmt: skip
+            pid = int(until(served, PATIENCE_S, "the hand-over")[1])
+            self.addCleanup(self.end, pid)
+            self.assertEqual(client("GET", "k"), b"old")
+            with FirstWrite(replicated.others(replicated.master)) as first:
+                replicated.master.process.kill()
+                new = first.wait()
+            until(lambda: client("SET", "k", "new") == "OK", PATIENCE_S, "a write")
+            self.assertEqual(ask(new.port, "GET", "k"), b"new")
+            self.assertEqual(client("GET", "k"), b"new")
+
+    def end(self, pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ import shutil
 import tempfile
 import unittest
 
-from certificates import Authority
 from harness import EAGER, PATIENCE_S, Redis, ValueClient, until
+from harness.certificates import Authority
 from harness.processes import Library, free_port
 
 
@@ -19,10 +19,7 @@ class LibraryTls(unittest.TestCase):
         self.authority = Authority(folder.name)
         cert, key = self.authority.sign("server")
         port = free_port()
-        server = Redis(
-            "--tls-port", str(port), "--tls-cert-file", cert, "--tls-key-file", key,
-            "--tls-ca-cert-file", self.authority.cert, "--tls-auth-clients", "no",
-        )  # fmt: skip
+        server = Redis(*self.authority.server_options(port, cert, key))
         self.addCleanup(server.stop)
         self.server, self.url = server, f"rediss://127.0.0.1:{port}"
 

@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import unittest
 
-from certificates import Authority, openssl
+from harness.certificates import Authority, openssl
 from harness import HEATSINK, SLOW, RawClient, Redis, encode, until
 from harness.processes import free_port
 from stage import HOT, DoorTest, tcp
@@ -45,10 +45,8 @@ class TlsTest(DoorTest):
     def tls_server(self, *options, cert=None, key=None, auth="no"):
         port = free_port()
         redis = Redis(
-            "--tls-port", str(port), "--tls-cert-file", cert or self.cert, "--tls-key-file",
-            key or self.key, "--tls-ca-cert-file", self.authority.cert, "--tls-auth-clients", auth,
-            *options,
-        )  # fmt: skip
+            *self.authority.server_options(port, cert or self.cert, key or self.key, auth), *options
+        )
         self.addCleanup(redis.stop)
         return redis, f"rediss://127.0.0.1:{port}"
 

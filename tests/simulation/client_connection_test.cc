@@ -58,8 +58,7 @@ class ClientConnectionTest : public testing::Test {
       connection_ = std::make_unique<ClientConnection>(told_, loop_, std::move(stream), 9);
       ASSERT_TRUE(connection_->start(told_).ok());
     });
-    Result<net::Stream> started =
-        peer_loop_.connect(net::resolve({"127.0.0.1", kClientPort}).value().front(), {});
+    Result<net::Stream> started = peer_loop_.connect(address_of(kClientPort), {});
     peer_ = std::move(started).value();
     pass();
     EXPECT_TRUE(peer_.open().ok());

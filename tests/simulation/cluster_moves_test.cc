@@ -96,8 +96,7 @@ class ClusterMoves : public testing::Test {
 
  private:
   std::unique_ptr<ModelPeer> connect(char name) {
-    return std::make_unique<ModelPeer>(
-        loop_, net::resolve({"127.0.0.1", port_named(name)}).value().front());
+    return std::make_unique<ModelPeer>(loop_, address_of(port_named(name)));
   }
   void pass(Nanos time) { scheduler_.run_until(scheduler_.now() + time); }
 

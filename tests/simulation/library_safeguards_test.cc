@@ -57,8 +57,7 @@ class LibrarySafeguards : public testing::Test {
   std::string read() { return ask({"GET", "k"}).text; }
   void write(const std::string& value) { ask({"SET", "k", value}); }
   resp::Value ask(const std::vector<std::string_view>& request) {
-    BlockingConnection one(fibers_, others_loop_,
-                           net::resolve({"127.0.0.1", kServer}).value().front());
+    BlockingConnection one(fibers_, others_loop_, address_of(kServer));
     return one.ask(request);
   }
 

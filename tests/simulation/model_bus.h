@@ -51,11 +51,13 @@ struct ModelMessage {
 class ModelBus {
  public:
   static constexpr Nanos kAwake = Millis(15);
+  static constexpr const char* kNodePrefix = "server ";
 
   ModelBus(Network& network, Nanos delay_max) : network_(network), delay_max_(delay_max) {}
   ModelBus(const ModelBus&) = delete;
 
-  static std::string node_name(ModelPort port) { return "server " + std::to_string(port); }
+  static std::string node_name(ModelPort port) { return kNodePrefix + std::to_string(port); }
+  static bool is_node_name(std::string_view name) { return name.starts_with(kNodePrefix); }
 
   void join(ModelPort port, ModelNode& node, Node& process) { members_[port] = {&node, &process}; }
   void leave(ModelPort port) { members_.erase(port); }

@@ -2,7 +2,6 @@
 // The commands of a cluster's node, in the model server.
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "tests/simulation/model_node.h"
 #include "tests/simulation/model_state.h"
@@ -223,8 +222,8 @@ void do_readwrite(const ModelCall& call) {
   call.ok();
 }
 
-// MIGRATE host port key|"" 0 timeout [KEYS key ...]. Takes no time: a real source serves nobody
-// meanwhile.
+// MIGRATE host port key|"" 0 timeout [KEYS key ...]. The model moves the keys at once: a real
+// source serves nobody while it moves them.
 void do_migrate(const ModelCall& call) {
   ModelNode* const node = node_of(call);
   if (node == nullptr) return;

@@ -11,7 +11,6 @@ namespace {
 using Kind = ModelMessage::Kind;
 
 constexpr Nanos kFailMinimum = std::chrono::seconds(2);  // of election times, as in Redis
-constexpr Nanos kByHandTimeout = std::chrono::seconds(5);
 constexpr Nanos kRejoinMin = Millis(500);
 constexpr Nanos kRejoinMax = std::chrono::seconds(5);
 constexpr Nanos kWritableDelay = std::chrono::seconds(2);  // of a master that has just started
@@ -24,7 +23,6 @@ ModelNode::ModelNode(ModelServer& server, ModelState& state, ModelBus& bus, Node
     : server_(server),
       state_(state),
       bus_(bus),
-      process_(process),
       port_(port),
       options_(options),
       view_(std::move(view)),
@@ -35,7 +33,7 @@ ModelNode::ModelNode(ModelServer& server, ModelState& state, ModelBus& bus, Node
     member.answered_at = member.heard_at = now();
     member.reports.clear();
   }
-  bus_.join(port_, *this, process_);
+  bus_.join(port_, *this, process);
   timer_ = state_.loop.call_every(kCron, [this] { cron(); });
 }
 
@@ -54,10 +52,10 @@ const std::shared_ptr<const ModelSlots>& ModelNode::slots_by(ModelPort owner) co
 }
 
 std::size_t ModelNode::quorum() const {
-  std::vector<ModelPort> owners;
-  for (const auto& [port, member] : view_.members)
-    if (member.is_master && slots_of(port) > 0) owners.push_back(port);
-  return owners.size() / 2 + 1;
+  const auto owners = std::count_if(
+      view_.members.begin(), view_.members.end(),
+      [this](const auto& each) { return each.second.is_master && slots_of(each.first) > 0; });
+  return static_cast<std::size_t>(owners) / 2 + 1;
 }
 
 // ---- what is said
@@ -209,7 +207,7 @@ void ModelNode::take_claims(ModelPort owner, std::uint64_t epoch, const ModelSlo
   const ModelPort master = is_master() ? port_ : self().master;
   bool replaces_master = false;
   std::vector<std::uint16_t> lost;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort before = view_.owners[slot];
     if (!slots[slot] || before == owner || view_.importing.contains(slot)) continue;
     if (before != 0 && epoch_of(before) >= epoch) continue;
@@ -230,7 +228,7 @@ void ModelNode::take_claims(ModelPort owner, std::uint64_t epoch, const ModelSlo
 void ModelNode::tell_newer_claims(const ModelMessage& message) {
   const ModelPort claimant = message.is_master ? message.from : message.master;
   if (*slots_by(claimant) == *message.slots) return;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort owner = view_.owners[slot];
     if (!(*message.slots)[slot] || owner == claimant || owner == 0) continue;
     if (epoch_of(owner) <= message.epoch) continue;
@@ -269,7 +267,7 @@ void ModelNode::vote(const ModelMessage& message) {
   Member& master = view_.members.at(replica.master);
   if (!master.has_failed && !message.is_forced) return;
   if (master.voted_at != TimePoint{} && now() - master.voted_at < 2 * options_.node_timeout) return;
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot) {
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot) {
     const ModelPort owner = view_.owners[slot];
     if ((*message.slots)[slot] && owner != 0 && epoch_of(owner) > message.epoch) return;
   }
@@ -314,7 +312,7 @@ void ModelNode::replace_master(std::uint64_t epoch) {
   election_ = 0;
   is_forced_ = false;
   bus_.set_behind(master, true);
-  for (std::uint16_t slot = 0; slot < view_.owners.size(); ++slot)
+  for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
     if (view_.owners[slot] == master) own(slot);
   server_.promote();
   update_state();
@@ -338,7 +336,7 @@ void ModelNode::follow(ModelPort master) {
   bus_.set_behind(port_, true);
   resume_writes();
   state_.drop_held();
-  server_.replicate_from(net::resolve({"127.0.0.1", master}).value().front());
+  server_.replicate_from(address_of(master));
 }
 
 // ---- whether it serves
@@ -346,16 +344,15 @@ void ModelNode::follow(ModelPort master) {
 // clusterUpdateState
 void ModelNode::update_state() {
   if (is_master() && is_down_ && now() < writable_at_) return;
-  std::size_t masters = 0, reachable = 0;
+  std::size_t reachable = 0;
   bool is_up = true;
   for (const auto& [port, member] : view_.members) {
     if (!member.is_master || slots_of(port) == 0) continue;
-    ++masters;
     if (port == port_ || (!member.is_suspect && !member.has_failed)) ++reachable;
     is_up &= !member.has_failed;
   }
   is_up &= slots_of(0) == 0;
-  if (reachable < masters / 2 + 1) {
+  if (reachable < quorum()) {
     is_up = false;
     in_minority_at_ = now();
   }

@@ -22,7 +22,8 @@ struct ModelNodeOptions {
   bool allows_reads_when_down = false;
   // The keys of a slot that another node has taken are deleted without a push (Redis 7.0.15).
   bool deletes_in_silence = true;
-  // How long a replica waits at least before it asks for votes; at most twice that.
+  // Before a replica asks for votes, it waits for this time at least, and for twice this time at
+  // most.
   Nanos election_pause = Millis(500);
 };
 
@@ -56,6 +57,7 @@ struct ModelView {
 class ModelNode {
  public:
   static constexpr Nanos kCron = Millis(100);
+  static constexpr Nanos kByHandTimeout = std::chrono::seconds(5);
 
   // All outlive it. `view`: of the process before.
   ModelNode(ModelServer& server, ModelState& state, ModelBus& bus, Node& process, ModelPort port,
@@ -117,7 +119,7 @@ class ModelNode {
   void cron();
   void ping(ModelPort to);
   ModelMessage about(ModelMessage::Kind kind) const;
-  void tell(ModelPort to, ModelMessage message) { bus_.send(to, message); }
+  void tell(ModelPort to, const ModelMessage& message) { bus_.send(to, message); }
   void tell_all(const ModelMessage& message);
 
   void hear_of_sender(const ModelMessage& message);
@@ -136,7 +138,6 @@ class ModelNode {
   ModelServer& server_;
   ModelState& state_;
   ModelBus& bus_;
-  Node& process_;
   const ModelPort port_;
   const ModelNodeOptions options_;
   ModelView view_;

@@ -2,7 +2,6 @@
 // Which keys a node of the model cluster serves, and how slots move.
 #include <algorithm>
 #include <cstdio>
-#include <set>
 
 #include "tests/simulation/model_node.h"
 
@@ -14,24 +13,6 @@ std::string to_node(std::string_view how, std::uint16_t slot, ModelPort port) {
 }
 
 constexpr std::string_view kCrossSlot = "CROSSSLOT Keys in request don't hash to the same slot";
-
-}  // namespace
-
-// 40 hexadecimal digits, as a server's.
-std::string ModelNode::id(ModelPort port) {
-  std::string text(40, '0');
-  std::snprintf(text.data(), text.size() + 1, "%040x", static_cast<unsigned>(port));
-  return text;
-}
-
-ModelPort ModelNode::port_of(std::string_view id) {
-  unsigned port = 0;
-  return std::sscanf(std::string(id).c_str(), "%x", &port) == 1 ? static_cast<ModelPort>(port) : 0;
-}
-
-// ---- clients
-
-namespace {
 
 // The keys of a command, or of all that EXEC will execute.
 std::vector<std::string> keys_of_call(const ModelState& state, const ModelClient& client,
@@ -58,7 +39,27 @@ std::vector<std::string> keys_of_call(const ModelState& state, const ModelClient
   return out;
 }
 
+// Null: there is none, or its TTL has passed.
+const ModelEntry* live(const ModelKeys& keys, std::string_view key) {
+  const ModelEntry* entry = keys.peek(0, key);
+  return entry == nullptr || keys.has_ended(*entry) ? nullptr : entry;
+}
+
 }  // namespace
+
+// 40 hexadecimal digits, as a server's.
+std::string ModelNode::id(ModelPort port) {
+  std::string text(40, '0');
+  std::snprintf(text.data(), text.size() + 1, "%040x", static_cast<unsigned>(port));
+  return text;
+}
+
+ModelPort ModelNode::port_of(std::string_view id) {
+  unsigned port = 0;
+  return std::sscanf(std::string(id).c_str(), "%x", &port) == 1 ? static_cast<ModelPort>(port) : 0;
+}
+
+// ---- clients
 
 // getNodeByQuery
 std::string ModelNode::refusal(const ModelClient& client, const ModelCommand& command,
@@ -76,10 +77,7 @@ std::string ModelNode::refusal(const ModelClient& client, const ModelCommand& co
     if (ModelState::is_write(command))
       return "CLUSTERDOWN The cluster is down and only accepts read commands";
   }
-  const auto is_missing = [&](const std::string& key) {
-    const ModelEntry* entry = state_.keys.peek(0, key);
-    return entry == nullptr || state_.keys.has_ended(*entry);
-  };
+  const auto is_missing = [&](const std::string& key) { return live(state_.keys, key) == nullptr; };
   const auto missing = std::count_if(keys.begin(), keys.end(), is_missing);
   const auto migrates = view_.migrating.find(slot);
   if (owner == port_ && migrates != view_.migrating.end()) {
@@ -99,7 +97,7 @@ std::string ModelNode::refusal(const ModelClient& client, const ModelCommand& co
   return to_node("MOVED", slot, owner);
 }
 
-// Of trackers, too: a client that waits for a fill is told what the server says now.
+// The reads of trackers count, too: a client that waits for a fill gets what the server answers.
 void ModelNode::note_reads(const ModelClient& client, const ModelCommand& command,
                            ModelArgs args) const {
   if (client.from_primary || client.asking) return;
@@ -108,10 +106,9 @@ void ModelNode::note_reads(const ModelClient& client, const ModelCommand& comman
   for (const resp::KeyRef& key : found) {
     const std::string_view name = args[key.arg];
     if (bus_.owner(resp::key_slot(name)) == port_) continue;
-    const ModelEntry* entry = state_.keys.peek(0, name);
-    const bool is_there =
-        entry != nullptr && !state_.keys.has_ended(*entry) && entry->text() != nullptr;
-    bus_.note_stale(name, is_there ? *entry->text() : "");
+    const ModelEntry* entry = live(state_.keys, name);
+    const bool is_text = entry != nullptr && entry->text() != nullptr;
+    bus_.note_stale(name, is_text ? *entry->text() : "");
   }
 }
 
@@ -178,7 +175,7 @@ std::string ModelNode::fail_over(std::string_view how) {
     replace_master(self().epoch);
     return "";
   }
-  by_hand_until_ = now() + std::chrono::seconds(5);
+  by_hand_until_ = now() + kByHandTimeout;
   by_hand_at_.reset();
   election_at_ = {};
   election_ = 0;

@@ -98,11 +98,15 @@ void ModelState::send_to_replicas() {
 
 // ---- replies that wait for a replica
 
+bool ModelState::may_change_keys(const ModelCommand& command) {
+  return is_write(command) || command.name == "exec" || command.name == "eval" ||
+         command.name == "migrate";
+}
+
 void ModelState::hold_reply(ModelClient& client, const ModelCommand* command, ModelArgs args) {
   if (client.from_primary || client.is_replica || !client.stream) return;
   if (acknowledged == sent_changes && changes_count == 0) return;
-  const bool changes_keys = is_write(*command) || command->name == "exec" ||
-                            command->name == "eval" || command->name == "migrate";
+  const bool changes_keys = may_change_keys(*command);
   std::uint64_t needed = changes_count > 0 ? sent_changes + 1 : 0;
   if (changes_keys && !unacknowledged.empty()) needed = std::max(needed, sent_changes);
   std::vector<resp::KeyRef> found;
@@ -127,14 +131,17 @@ void ModelState::acknowledge(std::uint64_t batches) {
 void ModelState::drop_held() {
   for (auto& [id, each] : clients)
     if (is_held(*each) && each->stream) remove(*each);
-  for (auto& [id, each] : clients)
-    if (each->is_replica) remove(*each);
+  drop_replicas();
   unacknowledged.clear();
   acknowledged = sent_changes;
 }
 
 void ModelState::drop_late_replicas(TimePoint now) {
   if (replicas == 0 || acknowledged == sent_changes || now - sent_at < kAckTimeout) return;
+  drop_replicas();
+}
+
+void ModelState::drop_replicas() {
   for (auto& [id, each] : clients)
     if (each->is_replica) remove(*each);
 }
@@ -144,9 +151,7 @@ bool ModelState::waits_for_pause(const ModelClient& client, ModelArgs args) cons
   if (node == nullptr || client.from_primary || args.empty() || !node->pauses_writes())
     return false;
   const ModelCommand* command = find(args);
-  if (command == nullptr) return false;
-  return is_write(*command) || command->name == "exec" || command->name == "eval" ||
-         command->name == "migrate";
+  return command != nullptr && may_change_keys(*command);
 }
 
 void ModelState::resume_clients() {

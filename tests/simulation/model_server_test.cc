@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::uint16_t kPrimaryPort = 7001, kReplicaPort = 7002;
 
-net::ResolvedAddress local(std::uint16_t port) {
-  return net::resolve({"127.0.0.1", port}).value().front();
-}
-
 struct Machine {
   Machine(Network& its_network, std::string name, std::uint16_t port)
       : network(its_network), node(network, std::move(name)), loop(node.poller()), model(loop, {}) {
@@ -45,7 +41,7 @@ class ModelServerTest : public testing::Test {
 
   void pass(Nanos time) { scheduler_.run_until(scheduler_.now() + time); }
   std::unique_ptr<ModelPeer> connect(std::uint16_t port) {
-    auto peer = std::make_unique<ModelPeer>(loop_, local(port));
+    auto peer = std::make_unique<ModelPeer>(loop_, address_of(port));
     pass(Millis(20));
     return peer;
   }
@@ -56,7 +52,7 @@ class ModelServerTest : public testing::Test {
     return peer.heard;
   }
   void replicate() {
-    replica_.model.replicate_from(local(kPrimaryPort));
+    replica_.model.replicate_from(address_of(kPrimaryPort));
     pass(Millis(100));
     ASSERT_TRUE(replica_.model.is_synced());
   }
@@ -148,7 +144,7 @@ TEST_F(ModelServerTest, AFailoverLosesTheLastWrites) {
   EXPECT_EQ(ask(*after, {"SET", "m", "1"}), "+OK\r\n");
   pass(std::chrono::seconds(2));
   EXPECT_EQ(ask(*client, {"GET", "k"}), "$4\r\nlost\r\n");  // a client that never heard of it
-  primary_.loop.post([this] { primary_.model.replicate_from(local(kPrimaryPort)); });
+  primary_.loop.post([this] { primary_.model.replicate_from(address_of(kPrimaryPort)); });
   pass(std::chrono::seconds(1));
   EXPECT_EQ(ask(*client, {"GET", "k"}), "$4\r\nkept\r\n");
   EXPECT_EQ(ask(*client, {"GET", "m"}), "$1\r\n1\r\n");

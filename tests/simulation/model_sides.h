@@ -164,8 +164,7 @@ class ModelSide {
 
   void connect(std::size_t i) {
     peers_[i].reset();
-    peers_[i] = std::make_unique<ModelPeer>(
-        clients_loop_, net::resolve({"127.0.0.1", kModelPort}).value().front());
+    peers_[i] = std::make_unique<ModelPeer>(clients_loop_, address_of(kModelPort));
     pass(Nanos(0));
     ids[i] = static_cast<std::int64_t>(++connected_);
   }

@@ -125,6 +125,7 @@ struct ModelState final : ModelKeys::Listener {
   // What is wrong with it before it runs; "" if nothing is.
   std::string refusal(const ModelClient& client, const ModelCommand* command, ModelArgs args) const;
   static bool is_write(const ModelCommand& command);
+  static bool may_change_keys(const ModelCommand& command);  // by itself, or by what it executes
   // "" if its keys are this node's to serve.
   std::string refused_by_cluster(const ModelClient& client, const ModelCommand& command,
                                  ModelArgs args) const;
@@ -153,6 +154,7 @@ struct ModelState final : ModelKeys::Listener {
   void acknowledge(std::uint64_t batches);
   void drop_held();
   void drop_late_replicas(TimePoint now);
+  void drop_replicas();
   bool waits_for_pause(const ModelClient& client, ModelArgs args) const;
   void resume_clients();
 

@@ -35,6 +35,10 @@ void changed(Socket& socket) {
 
 }  // namespace
 
+net::ResolvedAddress address_of(std::uint16_t port) {
+  return net::resolve({"127.0.0.1", port}).value().front();
+}
+
 class SimulatedChannel final : public net::Channel {
  public:
   SimulatedChannel(Network& network, std::shared_ptr<Socket> socket)

@@ -33,6 +33,9 @@ struct NetworkOptions {
   Nanos wake_max = std::chrono::microseconds(50);
 };
 
+// Of what listens to this port: all nodes have one host.
+net::ResolvedAddress address_of(std::uint16_t port);
+
 // What one event loop sees of the network. Made by Node.
 class SimulatedPoller final : public net::Poller {
  public:

@@ -31,9 +31,7 @@ class Party final : public net::FdHandler {
     stream = std::move(its);
     ASSERT_TRUE(loop.add(stream.fd(), net::Interest::kReadWrite, *this).ok());
   }
-  void connect() {
-    take(loop.connect(net::resolve({"127.0.0.1", kPort}).value().front(), {}).value());
-  }
+  void connect() { take(loop.connect(address_of(kPort), {}).value()); }
   void on_readable() override {
     std::array<char, 100> bytes;
     const net::IoResult got = stream.read(bytes.data(), bytes.size());

@@ -89,9 +89,8 @@ void Servers::begin_dumping() {
 void Servers::begin_replica() {
   replica_ = std::make_unique<Process>(network_, kReplicaPort, ModelServer::Databases(), clock_);
   replica_->node.hear_later_by(options_.replica_lag);
-  replica_->loop.post([replica = replica_.get()] {
-    replica->model.replicate_from(net::resolve({"127.0.0.1", kPort}).value().front());
-  });
+  replica_->loop.post(
+      [replica = replica_.get()] { replica->model.replicate_from(address_of(kPort)); });
 }
 
 // ---- faults
@@ -146,7 +145,7 @@ void Servers::fail_over(Nanos pause, Old old) {
 }
 
 void Servers::demote() {
-  if (server_) server_->model.replicate_from(net::resolve({"127.0.0.1", kNobody}).value().front());
+  if (server_) server_->model.replicate_from(address_of(kNobody));
 }
 
 void Servers::promote() {

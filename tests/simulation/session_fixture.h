@@ -108,8 +108,7 @@ class PlayedHost final : public proxy::SessionHost,
         upstreams(topology ? topology(*this)
                            : proxy::make_upstreams(shared, loop, counters, *this, *this, 1)) {
     node.run(loop);
-    shared.upstream_address.set_addresses(
-        {net::resolve({"127.0.0.1", kSessionPort}).value().front()});
+    shared.upstream_address.set_addresses({address_of(kSessionPort)});
     loop.on_turn_end([this] { end_turn(); });
     session = std::make_unique<proxy::Session>(parts, *this, client, 5, "10.0.0.1:1");
   }

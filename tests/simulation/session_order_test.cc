@@ -157,9 +157,9 @@ TEST_F(SessionOrderTest, AReplyTooBigToShareIsAnErrorWithoutAConnectionForIt) {
   server_.replies["GET a"] = "$2000\r\n" + std::string(2000, 'x') + "\r\n";
   send({"GET a", "GET b"});
   EXPECT_EQ(got(),
-            "-ERR heatsink: the reply is too large for a shared connection, and the second request "
-            "failed: all proxy.maximum-private-connections are in use; try again later or raise "
-            "the limit|+GET b|");
+            "-ERR heatsink: a read that had to be sent again, on a private connection, failed: all "
+            "proxy.maximum-private-connections are in use; try again later or raise the limit|"
+            "+GET b|");
   host_.shared.private_connections = 0;
 }
 

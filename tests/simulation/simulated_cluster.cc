@@ -38,9 +38,7 @@ struct SimulatedCluster::Member {
     });
     if (!node->is_master()) {
       const ModelPort master = node->view().members.at(port).master;
-      loop.post([this, master] {
-        server.replicate_from(net::resolve({"127.0.0.1", master}).value().front());
-      });
+      loop.post([this, master] { server.replicate_from(address_of(master)); });
     }
   }
   ~Member() {
@@ -119,7 +117,7 @@ bool SimulatedCluster::is_settled() const {
       if (other == nullptr || seen.has_failed || seen.is_suspect) return false;
       if (seen.is_master != other->node->is_master()) return false;
     }
-    for (std::uint16_t slot = 0; slot < node.view().owners.size(); ++slot)
+    for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
       if (node.view().owners[slot] != bus_.owner(slot)) return false;
   }
   return true;
@@ -308,14 +306,12 @@ void SimulatedCluster::keep_stopped(ModelPort master, std::uint16_t slot) {
 void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& proxies) {
   if (!begin()) return;
   const std::string master = ModelBus::node_name(random_master());
-  const std::string servers = "server ";
-  const auto kind = options_.separation.value_or(
-      static_cast<SimulatedClusterOptions::Separation>(scheduler().below(4)));
+  const auto kind = options_.separation.value_or(static_cast<Separation>(scheduler().below(4)));
   const auto is_copier = [proxies](const std::string& name) {
     return std::find(proxies.begin(), proxies.end(), name) != proxies.end();
   };
   const auto is_cut_off = [=](const std::string& inside, const std::string& outside) {
-    const bool is_server = outside.starts_with(servers) && outside != master;
+    const bool is_server = ModelBus::is_node_name(outside) && outside != master;
     switch (kind) {
       case Separation::kMasterFromAll:
         return inside == master && (is_server || is_copier(outside));

@@ -95,7 +95,7 @@ TEST_F(SimulatedClusterTest, AMasterThatStoodStillExecutesWhatLiesInItsBuffers) 
   net::EventLoop loop(clients.poller());
   clients.run(loop);
   {
-    ModelPeer peer(loop, net::resolve({"127.0.0.1", owner_}).value().front());
+    ModelPeer peer(loop, address_of(owner_));
     pass(Millis(10));
     peer.heard.clear();
     cluster_.stop_node(owner_, seconds(6));
@@ -118,7 +118,7 @@ TEST_F(SimulatedClusterTest, AWriteIsAnsweredWhenTheReplicaHasIt) {
   net::EventLoop loop(clients.poller());
   clients.run(loop);
   {
-    ModelPeer peer(loop, net::resolve({"127.0.0.1", owner_}).value().front());
+    ModelPeer peer(loop, address_of(owner_));
     pass(Millis(10));
     cluster_.stop_node(replica_, Millis(200));
     peer.send(wire({{"SET", "k1", "1"}}, {}));

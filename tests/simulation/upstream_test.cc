@@ -197,8 +197,7 @@ class UpstreamTest : public testing::Test {
  protected:
   UpstreamTest() {
     node_.run(loop_);
-    shared_.upstream_address.set_addresses(
-        {net::resolve({"127.0.0.1", kUpstreamPort}).value().front()});
+    shared_.upstream_address.set_addresses({address_of(kUpstreamPort)});
     loop_.on_turn_end([this] {
       for (Upstream* upstream : std::exchange(worker_.dirty, {})) upstream->flush_dirty();
     });

@@ -17,10 +17,6 @@ namespace {
 
 constexpr Nanos kLastReplies = std::chrono::seconds(15);  // more than upstream.response-timeout
 
-net::ResolvedAddress address_of(std::uint16_t port) {
-  return net::resolve({"127.0.0.1", port}).value().front();
-}
-
 std::uint16_t port_of_proxy(std::size_t number) {
   return static_cast<std::uint16_t>(Servers::kPort + 1 + number);
 }
@@ -139,6 +135,10 @@ World::World(WorldOptions options)
           clients_->loop, addresses_[spec.via], spec, recorder_, scheduler_.random()));
     }
   }
+  schedule_faults();
+}
+
+void World::schedule_faults() {
   const Faults& faults = options_.faults;
   schedule_fault(faults.stop_server, &World::stop_server);
   schedule_fault(faults.stop_loop, &World::stop_loop);

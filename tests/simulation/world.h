@@ -118,6 +118,7 @@ class World {
   struct ProxyProcess;
   struct Clients;
 
+  void schedule_faults();
   void schedule_fault(double per_second, void (World::*fault)());
   void stop_server() {
     if (servers_->is_up()) servers_->stop(stop_time());

@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kNodesMax = 1024, kSlotsMax = 16384, kAdviceMax = 8;
+constexpr std::size_t kNodesMax = 1024, kAdviceMax = 8;
 
 struct LoadedNode {
   std::string name;
@@ -50,7 +50,6 @@ LoadedSlot read_loaded_slot(Members members) {
 
 }  // namespace
 
-// What a proxy sends to the nodes of a cluster. Older proxies, and those of one server, lack it.
 void read_cluster_load(const json::object& document, HotkeysView& view,
                        std::optional<Error>& error) {
   Members members(document, error);
@@ -63,7 +62,7 @@ void read_cluster_load(const json::object& document, HotkeysView& view,
   std::vector<LoadedNode> nodes;
   std::vector<LoadedSlot> slots;
   read_list(object->get_object(), "nodes", kNodesMax, read_loaded_node, nodes, error);
-  read_list(object->get_object(), "slots", kSlotsMax, read_loaded_slot, slots, error);
+  read_list(object->get_object(), "slots", kSlotsShownMax, read_loaded_slot, slots, error);
   if (error) return;
   for (const LoadedNode& node : nodes) {
     NodeView& out = view.nodes.emplace_back();

@@ -32,3 +32,10 @@ class Authority:
                 str(days), "-set_serial", str(abs(hash(name)) % 10**9 + 1), "-extfile", extensions,
                 "-out", cert)  # fmt: skip
         return cert, key
+
+    def server_options(self, port, cert, key, auth="no"):
+        """What a Redis server or a Sentinel needs for TLS on `port`: words of a command line."""
+        return (
+            "--tls-port", str(port), "--tls-cert-file", cert, "--tls-key-file", key,
+            "--tls-ca-cert-file", self.cert, "--tls-auth-clients", auth,
+        )  # fmt: skip

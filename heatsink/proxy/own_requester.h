@@ -21,8 +21,9 @@
 namespace heatsink::proxy {
 
 // A base for state machines that send small requests on shared connections. One worker's thread.
-// Each request has a ticket, not 0; the machine outlives its requests in flight. Memory: the reply
-// that is arriving, up to kReplyMax; a longer one counts as an error.
+// Each request in flight has a ticket of its own, not 0; the machine outlives its requests in
+// flight. All of them use database 0. Memory: the replies that are arriving, each up to kReplyMax;
+// a longer one counts as an error.
 class OwnRequester : public Requester {
  public:
   static constexpr std::size_t kReplyMax = 64 * 1024;
@@ -35,8 +36,9 @@ class OwnRequester : public Requester {
   std::uint64_t id() const override { return 0; }
   bool closed() const override { return false; }
   void hold() override {}
-  void take_reply(ReplyQueue::Ticket /*ticket*/, std::string_view bytes) override {
-    if (reply_.size() <= kReplyMax) reply_.append(bytes);
+  void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override {
+    std::string& reply = arriving(ticket);
+    if (reply.size() <= kReplyMax) reply.append(bytes);
   }
   void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
   void reply_done(Pending& pending, bool /*ok*/, const resp::ReplyScanner& /*reply*/,
@@ -44,9 +46,9 @@ class OwnRequester : public Requester {
     --in_flight_;
     resp::Value value;
     std::size_t used = 0;
-    const bool is_whole = reply_.size() <= kReplyMax &&
-                          resp::parse_value(reply_, value, used) == resp::ValueStatus::kValue;
-    reply_.clear();
+    const std::string reply = take_arrived(pending.ticket);
+    const bool is_whole = reply.size() <= kReplyMax &&
+                          resp::parse_value(reply, value, used) == resp::ValueStatus::kValue;
     if (!is_whole) {
       value = {};
       value.type = resp::Value::Type::kError;
@@ -56,7 +58,7 @@ class OwnRequester : public Requester {
   }
   void reply_lost(Pending& pending, bool /*begun*/, const std::string& problem) override {
     --in_flight_;
-    reply_.clear();
+    static_cast<void>(take_arrived(pending.ticket));
     lost(pending.ticket, problem);
   }
   void note_reply_at(TimePoint /*at*/) override {}
@@ -86,13 +88,16 @@ class OwnRequester : public Requester {
     send_words(connection, ticket, read_only, {args.begin(), args.size()});
   }
   void send_words(Upstream& connection, ReplyQueue::Ticket ticket, bool read_only,
-                  std::span<const std::string_view> args) {
-    Pending pending;
+                  std::span<const std::string_view> args, Pending&& pending = {}) {
     pending.session = this;
     pending.ticket = ticket;
     pending.read_only = read_only;
     ByteBuffer wire;
     resp::append_request(wire, args);
+    if (connection.db() != 0) {
+      connection.set_db(0);
+      connection.send_select(0, nullptr);
+    }
     ++in_flight_;
     connection.send(wire.view(), std::move(pending));
   }
@@ -111,7 +116,18 @@ class OwnRequester : public Requester {
   void reply_ended() { --in_flight_; }
 
  private:
-  std::string reply_;
+  std::string& arriving(ReplyQueue::Ticket ticket) {
+    for (auto& [each, bytes] : arriving_)
+      if (each == ticket) return bytes;
+    return arriving_.emplace_back(ticket, std::string()).second;
+  }
+  std::string take_arrived(ReplyQueue::Ticket ticket) {
+    std::string bytes = std::move(arriving(ticket));
+    std::erase_if(arriving_, [&](const auto& each) { return each.first == ticket; });
+    return bytes;
+  }
+
+  std::vector<std::pair<ReplyQueue::Ticket, std::string>> arriving_;  // one per connection at most
   std::size_t in_flight_ = 0;
 };
 

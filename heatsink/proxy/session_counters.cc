@@ -56,6 +56,7 @@ std::string refusal(const Request& request) {
 std::size_t Session::parts_of_counter(const Request& request) {
   const copies::PolicySnapshot& policy = parts_.shared.current();
   if (policy.spreads.empty() || request.command == nullptr || !request.has_right_arity()) return 0;
+  if (db_ != 0) return 0;  // the parts are in database 0
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
   refs.clear();
   resp::find_keys(*request.command, request.args(), refs);

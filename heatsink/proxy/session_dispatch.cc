@@ -279,7 +279,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
 // Copies of the key on other nodes end when the reply has come (spread_write.h).
 void Session::note_write(std::string_view key, NameHash name, bool queued, Pending& pending) {
   traffic_.note_write(name);
-  if (parts_.spread == nullptr) return;
+  if (parts_.spread == nullptr || db_ != 0) return;
   const policy::SpreadPolicy* const spread = parts_.shared.current().spread_of(key);
   if (spread == nullptr || spread->copies == 0) return;
   if (!queued && pending.spread == nullptr) pending.spread = std::make_unique<SpreadKeysWritten>();

@@ -26,7 +26,7 @@ bool SpreadKeys::has_copies(std::string_view key, const policy::SpreadPolicy& po
     return false;
   }
   const Destination to = Destination::of_key(key);
-  if (parts_.upstreams.shared(protocol, to).connection == nullptr) return false;
+  if (SpreadParts::ready(parts_.upstreams.shared(protocol, to).connection) == nullptr) return false;
   return layouts_.known(key, policy.copies) != nullptr;
 }
 

@@ -84,12 +84,12 @@ class SpreadLayoutQuestion final : public OwnRequester {
 SpreadLayouts::SpreadLayouts(SpreadParts& parts) : parts_(parts) {}
 SpreadLayouts::~SpreadLayouts() = default;
 
-SpreadLayouts::Entry& SpreadLayouts::entry_of(std::string_view key) {
+SpreadLayouts::Entry* SpreadLayouts::entry_of(std::string_view key) {
   const auto found = entries_.find(std::string(key));
-  if (found != entries_.end()) return found->second;
+  if (found != entries_.end()) return &found->second;
   if (entries_.size() >= kKeysMax)
     std::erase_if(entries_, [](const auto& each) { return each.second.question == nullptr; });
-  return entries_[std::string(key)];
+  return entries_.size() < kKeysMax ? &entries_[std::string(key)] : nullptr;
 }
 
 bool SpreadLayouts::is_fresh(const Entry& entry) const {
@@ -97,17 +97,22 @@ bool SpreadLayouts::is_fresh(const Entry& entry) const {
 }
 
 const std::vector<std::uint16_t>* SpreadLayouts::known(std::string_view key, std::size_t copies) {
-  Entry& entry = entry_of(key);
-  if (!is_fresh(entry)) ask(key, entry, copies);
-  return entry.layout.slots.empty() ? nullptr : &entry.layout.slots;
+  Entry* const entry = entry_of(key);
+  if (entry == nullptr) return nullptr;
+  if (!is_fresh(*entry)) ask(key, *entry, copies);
+  return entry->layout.slots.empty() ? nullptr : &entry->layout.slots;
 }
 
 void SpreadLayouts::with_fresh(std::string_view key, std::size_t copies, Then then) {
-  Entry& entry = entry_of(key);
-  if (is_fresh(entry)) return then(&entry.layout.slots);
-  ask(key, entry, copies);
-  if (entry.question == nullptr) return then(nullptr);
-  entry.waiting.push_back(std::move(then));
+  Entry* const entry = entry_of(key);
+  if (entry == nullptr) return then(nullptr);
+  if (is_fresh(*entry)) {
+    const std::vector<std::uint16_t> slots = entry->layout.slots;
+    return then(&slots);
+  }
+  ask(key, *entry, copies);
+  if (entry->question == nullptr) return then(nullptr);
+  entry->waiting.push_back(std::move(then));
 }
 
 void SpreadLayouts::ask(std::string_view key, Entry& entry, std::size_t copies) {

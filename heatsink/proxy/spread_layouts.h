@@ -48,7 +48,7 @@ class SpreadLayouts {
     std::vector<Then> waiting;
   };
 
-  Entry& entry_of(std::string_view key);
+  Entry* entry_of(std::string_view key);  // null: kKeysMax questions are in flight
   bool is_fresh(const Entry& entry) const;
   void ask(std::string_view key, Entry& entry, std::size_t copies);
   void ended(const std::string& key, bool ok, std::string_view text);

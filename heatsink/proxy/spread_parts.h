@@ -8,6 +8,7 @@
 #include "heatsink/copies/counters.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
 
 namespace heatsink::proxy {
@@ -40,7 +41,11 @@ struct SpreadParts {
   }
   // Null: none is ready.
   Upstream* connection_to(std::uint16_t slot, resp::Protocol protocol) {
-    return upstreams.shared(protocol, Destination::of_slot(slot)).connection;
+    return ready(upstreams.shared(protocol, Destination::of_slot(slot)).connection);
+  }
+  // Null, too, if the connection has left database 0 and cannot go back at once.
+  static Upstream* ready(Upstream* connection) {
+    return connection != nullptr && connection->knows_db(0) ? connection : nullptr;
   }
 };
 

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace heatsink::proxy {
+namespace {
+
+constexpr std::size_t kFrameMax = 32;  // around a value in a reply: "$1048577\r\nv", "\r\n"
+
+}  // namespace
+
 SpreadRead::SpreadRead(SpreadParts& parts, const Reader& reader, std::string_view key, Nanos ttl,
                        std::function<void()> over)
     : parts_(parts), reader_(reader), key_(key), ttl_(ttl), over_(std::move(over)) {}
@@ -30,11 +36,11 @@ void SpreadRead::begin(const std::vector<std::uint16_t>& slots, std::size_t firs
 
 void SpreadRead::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (ticket == kCopy) {
-    if (awaits_copy_) take_.append(bytes);
+    if (awaits_copy_ && take_.size() <= kValueMax + kFrameMax) take_.append(bytes);
   } else if (ticket == kKey) {
-    if (!reader_.silent) reader_.client.take_reply(reader_.ticket, bytes);
+    reader_.client.take_reply(reader_.ticket, bytes);
     if (fills_) value_.append(bytes);
-    if (value_.size() > kValueMax) fills_ = false;
+    if (value_.size() > kValueMax) give_up_fill();
   } else {
     OwnRequester::take_reply(ticket, bytes);
   }
@@ -42,6 +48,13 @@ void SpreadRead::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
 
 void SpreadRead::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                             std::string_view kept) {
+  if (pending.ticket == ReplyQueue::kNone) {  // the session has asked again
+    reply_ended();
+    is_answered_ = true;
+    Pending ended;
+    reader_.client.reply_done(ended, true, {}, {});
+    return end_step();
+  }
   if (pending.ticket == kKey) {
     reply_ended();
     parts_.count(fills_ ? copies::Count::kSpreadFills : copies::Count::kSpreadKeyReads);
@@ -59,14 +72,24 @@ void SpreadRead::reply_done(Pending& pending, bool ok, const resp::ReplyScanner&
   end_step();
 }
 
+void SpreadRead::ask_again(std::string_view request, const Pending& /*pending*/) {
+  give_up_fill();
+  parts_.count(copies::Count::kSpreadKeyReads);
+  reader_.client.ask_again(request, of_client());
+}
+
 void SpreadRead::reply_lost(Pending& pending, bool begun, const std::string& problem) {
+  if (pending.ticket == ReplyQueue::kNone) {
+    reply_ended();
+    is_answered_ = true;
+    Pending ended;
+    reader_.client.reply_done(ended, true, {}, {});
+    return end_step();
+  }
   if (pending.ticket != kKey) return OwnRequester::reply_lost(pending, begun, problem);
   reply_ended();
   is_answered_ = true;
-  Pending whole;
-  whole.ticket = reader_.ticket;
-  whole.silent = reader_.silent;
-  whole.read_only = true;
+  Pending whole = of_client();
   reader_.client.reply_lost(whole, begun, problem);
   end_step();
 }
@@ -86,7 +109,7 @@ void SpreadRead::lost(ReplyQueue::Ticket ticket, const std::string& /*problem*/)
     parts_.suspect(*node_);
     ask_key();
   }
-  if (ticket == kTtl) fills_ = false;
+  if (ticket == kTtl) give_up_fill();
   end_step();
 }
 
@@ -130,7 +153,8 @@ void SpreadRead::ask_key() {
   const Upstreams::Shared shared = parts_.upstreams.shared(reader_.protocol, to);
   const TimePoint now = parts_.loop.now();
   if (key_wanted_at_ == TimePoint{}) key_wanted_at_ = now;
-  if (shared.connection == nullptr) {
+  Upstream* const connection = SpreadParts::ready(shared.connection);
+  if (connection == nullptr) {
     if (shared.down != nullptr) return key_unreachable(*shared.down);
     if (now - key_wanted_at_ > parts_.shared.options().response_timeout)
       return key_unreachable(shared.server.unreachable("no connection in time"));
@@ -140,16 +164,17 @@ void SpreadRead::ask_key() {
     });
     return;
   }
-  if (fills_) send(*shared.connection, kTtl, true, {"PTTL", key_});
-  send(*shared.connection, kKey, true, {"GET", key_});
+  if (fills_) send(*connection, kTtl, true, {"PTTL", key_});
+  Pending pending;
+  pending.sized_as = reader_.sized_as;
+  pending.keys.add(reader_.key);
+  const std::string_view get[] = {"GET", key_};
+  send_words(*connection, kKey, true, get, std::move(pending));
 }
 
 void SpreadRead::key_unreachable(const std::string& why) {
   is_answered_ = true;
-  Pending whole;
-  whole.ticket = reader_.ticket;
-  whole.silent = reader_.silent;
-  whole.read_only = true;
+  Pending whole = of_client();
   reader_.client.reply_lost(whole, false, why);
   end_step();
 }
@@ -167,6 +192,21 @@ void SpreadRead::fill() {
       is_none ? std::string(spread::kNoneText) : spread::value_text(value.text);
   send_script(parts_.shared.scripts, *connection, kFill, spread::kFillScript,
               {copy_name_, lease_, text, std::to_string(ttl_ms_ < 0 ? -1 : ttl_ms_)});
+  std::string().swap(value_);
+}
+
+void SpreadRead::give_up_fill() {
+  fills_ = false;
+  std::string().swap(value_);
+}
+
+Pending SpreadRead::of_client() const {
+  Pending pending;
+  pending.ticket = reader_.ticket;
+  pending.read_only = true;
+  pending.sized_as = reader_.sized_as;
+  pending.keys.add(reader_.key);
+  return pending;
 }
 
 void SpreadRead::late() {
@@ -185,17 +225,14 @@ void SpreadRead::end(std::string_view wire, copies::Count how) {
   awaits_copy_ = false;
   parts_.loop.cancel(std::exchange(timer_, 0));
   parts_.count(how);
-  if (!reader_.silent) reader_.client.take_reply(reader_.ticket, wire);
+  reader_.client.take_reply(reader_.ticket, wire);
   end_client(true, {});
 }
 
 void SpreadRead::end_client(bool ok, const resp::ReplyScanner& reply) {
   is_answered_ = true;
   reader_.client.note_reply_at(parts_.loop.clock());
-  Pending whole;
-  whole.ticket = reader_.ticket;
-  whole.silent = reader_.silent;
-  whole.read_only = true;
+  Pending whole = of_client();
   reader_.client.reply_done(whole, ok, reply, {});
 }
 

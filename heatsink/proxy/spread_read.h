@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/copies/touched_keys.h"
 #include "heatsink/proxy/own_requester.h"
 #include "heatsink/proxy/spread_parts.h"
 #include "heatsink/spread/spread.h"
@@ -28,8 +29,10 @@ class SpreadRead final : public OwnRequester {
   struct Reader {
     Requester& client;
     ReplyQueue::Ticket ticket;  // of the client's queue
-    bool silent = false;
     resp::Protocol protocol = resp::Protocol::kResp2;
+    // Records the value's size: SpreadReads does not take reads of big ones.
+    copies::TouchedKey key = {};
+    std::uint16_t sized_as = 0;
   };
   SpreadRead(SpreadParts& parts, const Reader& reader, std::string_view key, Nanos ttl,
              std::function<void()> over);
@@ -43,17 +46,27 @@ class SpreadRead final : public OwnRequester {
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
+  // The value is too big for a shared connection, or the client reads slowly: only the key's own
+  // reply can be that long, and the session asks for it on a private connection.
+  bool congested() const override { return reader_.client.congested(); }
+  bool may_ask_again(ReplyQueue::Ticket ticket) const override {
+    return ticket == kKey && !reader_.client.closed() &&
+           reader_.client.may_ask_again(reader_.ticket);
+  }
+  void ask_again(std::string_view request, const Pending& pending) override;
 
  private:
   enum : ReplyQueue::Ticket { kCopy = 1, kLease, kTtl, kKey, kFill };
 
   void answered(ReplyQueue::Ticket ticket, const resp::Value& reply) override;
   void lost(ReplyQueue::Ticket ticket, const std::string& problem) override;
+  Pending of_client() const;
   void take_copy(const resp::Value& reply);
   void take_lease();
   void ask_key();
   void key_unreachable(const std::string& why);
   void fill();
+  void give_up_fill();
   void late();
   void end(std::string_view wire, copies::Count how);
   void end_client(bool ok, const resp::ReplyScanner& reply);

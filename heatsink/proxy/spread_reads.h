@@ -35,6 +35,8 @@ class SpreadReads final : public Relief {
   }
 
  private:
+  bool may_read(const Request& request) const;
+  bool has_room(const Request& request) const;
   Outcome read(const Request& request);
   Outcome drain() {
     client_.session.hold_until_drained();

@@ -43,11 +43,12 @@ void SpreadWrite::bury(const std::string& key, const std::vector<std::uint16_t>*
 bool SpreadWrite::bury_one(const std::string& name, std::uint16_t slot) {
   const Upstreams::Shared shared =
       parts_.upstreams.shared(resp::Protocol::kResp2, Destination::of_slot(slot));
-  if (shared.connection == nullptr) {
+  Upstream* const connection = SpreadParts::ready(shared.connection);
+  if (connection == nullptr) {
     if (shared.down != nullptr) parts_.count(copies::Count::kSpreadMissed);
     return shared.down != nullptr;
   }
-  if (shared.connection->is_read_slowly()) {
+  if (connection->is_read_slowly()) {
     parts_.count(copies::Count::kSpreadMissed);
     return true;
   }
@@ -58,7 +59,7 @@ bool SpreadWrite::bury_one(const std::string& name, std::uint16_t slot) {
     ++awaited_;
     awaited_from_.push_back(&shared.server);
   }
-  send(*shared.connection, waits ? awaited_from_.size() : kNotAwaited, false,
+  send(*connection, waits ? awaited_from_.size() : kNotAwaited, false,
        {"SET", name, spread::kTombstoneText, "PX", ms});
   return true;
 }

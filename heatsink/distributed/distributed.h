@@ -13,6 +13,7 @@
 #include "heatsink/distributed/server.h"                // IWYU pragma: export
 #include "heatsink/distributed/server_error.h"          // IWYU pragma: export
 #include "heatsink/distributed/server_nodes.h"          // IWYU pragma: export
+#include "heatsink/distributed/spread_functions.h"      // IWYU pragma: export
 #include "heatsink/distributed/spread_keys.h"           // IWYU pragma: export
 #include "heatsink/distributed/statistic_form.h"        // IWYU pragma: export
 #include "heatsink/distributed/statistic_functions.h"   // IWYU pragma: export

@@ -48,6 +48,9 @@ class SpreadTest(ClusterTest):
     def filled(self, clients, key="hot"):
         for client in clients:
             client("GET", key)
+        return self.copies_filled()
+
+    def copies_filled(self):
         texts = [
             node("GET", name) or b""
             for node, names in zip(self.cluster.masters, self.names())

@@ -40,7 +40,7 @@ foreach(header
   client/cached_value.h client/client.h client/engine.h client/errors.h client/local.h
   client/options.h client/size_of.h client/stats.h client/window_stats.h
   distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
-  distributed/rate_limiter_metrics.h distributed/server.h
+  distributed/rate_limiter_metrics.h distributed/server.h distributed/spread_keys.h
   limit/carry_over.h limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
   limit/shared_limits.h
   resp/value.h)
@@ -50,6 +50,7 @@ foreach(header
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink/client.h
   ${PROJECT_SOURCE_DIR}/include/heatsink/limits.h
+  ${PROJECT_SOURCE_DIR}/include/heatsink/spread.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heatsink COMPONENT library)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/heatsink)

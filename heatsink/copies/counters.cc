@@ -64,6 +64,10 @@ constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
     "Commands sent to the server, by the kind of connection: shared or private.", "connection"};
 
+constexpr MetricRow kSpreadReads{
+    "heatsink_spread_reads_total", MetricKind::kCounter,
+    "GETs of keys with copies on nodes, by what answered: copy, key, or key-and-fill.", "from"};
+
 constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKind::kCounter,
                                      "HEATSINK BARRIER commands, by outcome: passed or timeout.",
                                      "outcome"};
@@ -156,6 +160,21 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
            "heatsink_cluster_scattered_total",
            "Commands that the proxy executed in parts on several nodes of a cluster (MGET, DEL, "
            "DBSIZE, ...).")},
+      {Count::kSpreadHits, kSpreadReads, "from", "copy"},
+      {Count::kSpreadFills, kSpreadReads, "from", "key-and-fill"},
+      {Count::kSpreadKeyReads, kSpreadReads, "from", "key"},
+      {Count::kSpreadLate,
+       counter("heatsink_spread_late_total",
+               "Reads of copies on nodes that the node did not answer within 100 ms.")},
+      {Count::kSpreadTombstones,
+       counter("heatsink_spread_ended_total",
+               "Copies on nodes that ended because a client of this proxy wrote their key.")},
+      {Count::kSpreadMissed,
+       counter(
+           "heatsink_spread_missed_total",
+           "Copies on nodes that a write could not end within 250 ms, so that spread.ttl did.")},
+      {Count::kSpreadParts,
+       counter("heatsink_spread_parts_total", "Commands on counters in parts (spread.parts).")},
       {Count::kReplicaReads,
        counter("heatsink_replica_reads_total", "Reads that replicas answered (reads of a rule).")},
       {Count::kReplicaReadsRepeated,

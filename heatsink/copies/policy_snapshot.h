@@ -17,6 +17,7 @@
 #include "heatsink/policy/options.h"
 #include "heatsink/policy/replica_reads.h"
 #include "heatsink/policy/rules.h"
+#include "heatsink/policy/spread_policy.h"
 #include "heatsink/redis/credentials.h"
 
 namespace heatsink::copies {
@@ -40,6 +41,7 @@ struct PolicySnapshot {
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         coalescing_windows(policy::coalescing_windows(options)),
+        spreads(policy::spreads_of_rules(options)),
         replica_reads(policy::replica_reads_of_rules(options)),
         limits(policy::Limits::make(
             options, rules, before != nullptr ? before->limits.get() : nullptr, shared_limits)) {}
@@ -51,7 +53,8 @@ struct PolicySnapshot {
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
-  const std::vector<Nanos> coalescing_windows;  // by index of the rule; empty: no rule gathers
+  const std::vector<Nanos> coalescing_windows;      // by index of the rule; empty: no rule gathers
+  const std::vector<policy::SpreadPolicy> spreads;  // by index of the rule; empty: none spreads
   // By index of the rule; empty: no rule reads from replicas.
   const std::vector<policy::ReplicaReads> replica_reads;
   const std::shared_ptr<policy::Limits> limits;  // null: no limits
@@ -59,6 +62,12 @@ struct PolicySnapshot {
   // The index of a key's rule. For a truncated name (`is_whole` false) see RuleSet::of().
   std::size_t rule_of(std::string_view key, bool is_whole = true) const {
     return rules.index_of(rules.of(key, is_whole));
+  }
+  // How the key is spread over the nodes of a cluster; null: it is not.
+  const policy::SpreadPolicy* spread_of(std::string_view key) const {
+    if (spreads.empty() || key.size() > detect::kPatternBytesMax) return nullptr;
+    const policy::SpreadPolicy& found = spreads[rule_of(key)];
+    return found.is_on() && !spread::is_own_name(key) ? &found : nullptr;
   }
   // Some keys get copies as soon as these pay.
   bool has_paying_copies() const {

@@ -14,6 +14,7 @@ inline constexpr double kBurstMax = 1e9;                              // command
 inline constexpr double kDelayMin = 1e6, kDelayMax = 60e9;            // 1 ms .. 1 min
 inline constexpr double kReplicaLagMin = 2e8, kReplicaLagMax = 60e9;  // 200 ms .. 1 min
 inline constexpr double kStaleMax = 3600e9;                           // 1 h
+inline constexpr double kSpreadTtlMin = 1e8;                          // 100 ms, up to kStalenessMax
 inline constexpr double kRateMin = 1, kRateMax = 1e9;                 // per second
 inline constexpr double kByteRateMin = 1024;                          // per second
 inline constexpr double kByteRateMax = 1024.0 * 1024 * 1024 * 1024;

@@ -16,6 +16,7 @@
 #include "heatsink/policy/options.h"           // IWYU pragma: export
 #include "heatsink/policy/replica_reads.h"     // IWYU pragma: export
 #include "heatsink/policy/rules.h"             // IWYU pragma: export
+#include "heatsink/policy/spread_policy.h"     // IWYU pragma: export
 #include "heatsink/policy/tls.h"               // IWYU pragma: export
 #include "heatsink/policy/warm_options.h"      // IWYU pragma: export
 #include "heatsink/policy/warm_window.h"       // IWYU pragma: export

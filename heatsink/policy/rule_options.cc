@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "heatsink/policy/option_bounds.h"
+#include "heatsink/spread/spread.h"
 
 namespace heatsink::policy {
 
@@ -12,6 +13,7 @@ void RuleOptions::describe(OptionSet& set) {
   describe_copies(set);
   describe_replicas(set);
   describe_limit(set);
+  describe_spread(set);
 }
 
 void RuleOptions::describe_detection(OptionSet& set) {
@@ -146,6 +148,25 @@ void RuleOptions::describe_limit(OptionSet& set) {
            "With over: stale, the maximum age of a copy since its fill began. inherit means ten "
            "times max-staleness.",
            kStalenessMin, kStaleMax});
+}
+
+void RuleOptions::describe_spread(OptionSet& set) {
+  const auto pieces_max = static_cast<double>(spread::kPiecesMax);
+  set.add({"spread.copies", &spread_copies,
+           "In front of a cluster: how many copies of each key of the rule stand on the nodes. GET "
+           "reads one of them. For single hot keys that may have no local copies: the rule must "
+           "have level: off (docs/guides/spread.md).",
+           2, pieces_max});
+  set.add({"spread.ttl", &spread_ttl,
+           "The longest life of such a copy. A GET returns a value that the key had within this "
+           "time, also if it was written past the proxy. inherit: 1s.",
+           kSpreadTtlMin, kStalenessMax});
+  set.add({"spread.parts", &spread_parts,
+           "In front of a cluster: the keys of the rule are counters in so many parts on the "
+           "nodes. INCR, INCRBY, DECR and DECRBY change one part and return the value of that "
+           "part; GET returns the sum. All proxies need the same number; it may grow, but must "
+           "never shrink. The rule must have level: off (docs/guides/spread.md).",
+           2, pieces_max});
 }
 
 }  // namespace heatsink::policy

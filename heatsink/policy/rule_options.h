@@ -41,6 +41,10 @@ struct RuleOptions {
   std::string limit_over = "reject";
   std::optional<Nanos> limit_delay_max, limit_stale_max;
 
+  // spread.*: on several nodes of a cluster (spread_policy.h)
+  std::optional<std::int64_t> spread_copies, spread_parts;
+  std::optional<Nanos> spread_ttl;
+
   void describe(OptionSet& set);
   friend bool operator==(const RuleOptions&, const RuleOptions&) = default;
 
@@ -49,6 +53,7 @@ struct RuleOptions {
   void describe_copies(OptionSet& set);
   void describe_replicas(OptionSet& set);
   void describe_limit(OptionSet& set);
+  void describe_spread(OptionSet& set);
 };
 
 }  // namespace heatsink::policy

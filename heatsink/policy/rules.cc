@@ -12,6 +12,7 @@
 #include "heatsink/policy/levels.h"
 #include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/replica_reads.h"
+#include "heatsink/policy/spread_policy.h"
 
 namespace heatsink::policy {
 namespace {
@@ -153,7 +154,7 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
          {match_fault(rule), unit_fault(rule, measure.dimension),
           threshold_fault(options, rule, measure.dimension), tick_fault(options, measure.window),
           measure_fault(used, measure), staleness_fault(options, rule), outage_fault(options, rule),
-          replica_fault(options, rule), limit_fault(options, rule)}) {
+          replica_fault(options, rule), limit_fault(options, rule), spread_fault(options, rule)}) {
       if (!fault.empty()) faults.push_back({i, std::move(fault)});
     }
   }

@@ -14,6 +14,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/copies/touched_keys.h"
 #include "heatsink/proxy/node_wait.h"
+#include "heatsink/proxy/spread_verb.h"
 #include "heatsink/proxy/subscription.h"
 #include "heatsink/resp/resp.h"
 
@@ -80,6 +81,7 @@ struct ClientState {
   bool reply_off_ = false;
   bool reply_skip_ = false;
   copies::TouchedKeys transaction_;
+  SpreadKeysWritten transaction_spread_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
   bool transaction_changes_access_ = false;

@@ -23,8 +23,19 @@ struct ClientTraffic {
   // those commands are answered. Commands in a transaction count until EXEC is answered.
   bool touches(NameHash name) const { return names.test(name.value % names.size()); }
   void touch(NameHash name) { names.set(name.value % names.size()); }
-  void touch_all() { names.set(); }
+  void touch_all() {
+    names.set();
+    written.set();
+  }
+  void forget() {  // nothing is in flight
+    names.reset();
+    written.reset();
+  }
   std::bitset<512> names;
+  // The same for names that they may write.
+  bool writes(NameHash name) const { return written.test(name.value % written.size()); }
+  void note_write(NameHash name) { written.set(name.value % written.size()); }
+  std::bitset<512> written;
 
   // Time by which the client's latest reply or message from the server had been read. At
   // Level::kSession only copies that are proven since then may follow it.

@@ -9,6 +9,7 @@
 #include "heatsink/proxy/coalesced_write.h"
 #include "heatsink/proxy/fan_out.h"
 #include "heatsink/proxy/route.h"
+#include "heatsink/proxy/spread_verb.h"
 
 namespace heatsink::proxy {
 
@@ -29,6 +30,7 @@ struct CommandFacts {
   bool uses_scripts = false;
   bool shows_cluster = false;  // what it says depends on proxy.present-as
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
+  SpreadVerb spread_as = SpreadVerb::kNone;
   ScriptUse scripts = ScriptUse::kNone;
   const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
 };
@@ -48,6 +50,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .uses_scripts = uses_scripts(command),
           .shows_cluster = shows_cluster(command),
           .gathered_as = coalesce_verb(command.name),
+          .spread_as = spread_verb(command.name),
           .scripts = script_use(command),
           .fan_out = fan_out_of(command.name)};
 }

@@ -26,6 +26,8 @@ enum class Join : std::uint8_t {
   kAll,        // arrays of integers: 1 where all have 1 (SCRIPT EXISTS)
   kAnyOk,      // the first reply that is no error (SCRIPT KILL)
   kRandomOne,  // a reply that is not null (RANDOMKEY)
+  kCounter,    // of the texts of integers, or null (GET of a counter in parts)
+  kAnyOne,     // of integers: 1 if one of them is not 0 (EXISTS of a counter in parts)
 };
 
 struct FanOutRow {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "heatsink/spread/spread.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -41,6 +43,37 @@ std::string sum_of(std::span<const PartReply> parts) {
     sum += *value;
   }
   return ":" + std::to_string(sum) + "\r\n";
+}
+
+std::string any_one(std::span<const PartReply> parts) {
+  const std::string sum = sum_of(parts);
+  return sum == kOtherForm || sum == ":0\r\n" ? sum : ":1\r\n";
+}
+
+// A part that is no integer, and a sum that is none, get the error that INCR would get.
+std::string counter_of(std::span<const PartReply> parts) {
+  spread::PartSum sum;
+  for (const PartReply& part : parts) {
+    resp::Value value;
+    std::size_t used = 0;
+    const bool is_read = resp::parse_value(part.wire, value, used) == resp::ValueStatus::kValue;
+    if (is_null_reply(part.wire)) continue;
+    if (!is_read || value.type != resp::Value::Type::kString) return std::string(kOtherForm);
+    sum.add(value.text);
+  }
+  ByteBuffer out;
+  switch (sum.state()) {
+    case spread::PartSum::State::kNone:
+      return std::string(parts.front().wire);
+    case spread::PartSum::State::kSum:
+      resp::append_bulk(out, std::to_string(sum.value()));
+      break;
+    case spread::PartSum::State::kNotInteger:
+      return "-ERR value is not an integer or out of range\r\n";
+    case spread::PartSum::State::kTooLarge:
+      return "-ERR heatsink: the sum of the counter's parts is out of range\r\n";
+  }
+  return std::string(out.view());
 }
 
 std::string in_positions(std::span<const PartReply> parts) {
@@ -130,6 +163,10 @@ std::string join_replies(Join join, std::span<const PartReply> parts, std::uint6
   switch (join) {
     case Join::kSum:
       return sum_of(parts);
+    case Join::kCounter:
+      return counter_of(parts);
+    case Join::kAnyOne:
+      return any_one(parts);
     case Join::kPositions:
       return in_positions(parts);
     case Join::kConcat:

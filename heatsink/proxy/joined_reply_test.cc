@@ -39,6 +39,19 @@ TEST(JoinedReply, Arrays) {
   EXPECT_EQ(joined(Join::kAll, {"*2\r\n:1\r\n:1\r\n", "*2\r\n:1\r\n:0\r\n"}), "*2\r\n:1\r\n:0\r\n");
 }
 
+TEST(JoinedReply, CountersInParts) {
+  EXPECT_EQ(joined(Join::kCounter, {"$1\r\n2\r\n", "$-1\r\n", "$3\r\n-12\r\n"}), "$3\r\n-10\r\n");
+  EXPECT_EQ(joined(Join::kCounter, {"_\r\n", "_\r\n"}), "_\r\n");
+  EXPECT_TRUE(
+      joined(Join::kCounter, {"$1\r\n2\r\n", "$1\r\nx\r\n"}).starts_with("-ERR value is not"));
+  EXPECT_TRUE(joined(Join::kCounter, {"$19\r\n9223372036854775807\r\n", "$1\r\n1\r\n"})
+                  .starts_with("-ERR heatsink: the sum"));
+  EXPECT_TRUE(joined(Join::kCounter, {"$1\r\n2\r\n", ":2\r\n"}).starts_with("-ERR heatsink"));
+  EXPECT_EQ(joined(Join::kCounter, {"-WRONGTYPE no\r\n", "$1\r\n1\r\n"}), "-WRONGTYPE no\r\n");
+  EXPECT_EQ(joined(Join::kAnyOne, {":0\r\n", ":1\r\n", ":1\r\n"}), ":1\r\n");
+  EXPECT_EQ(joined(Join::kAnyOne, {":0\r\n", ":0\r\n"}), ":0\r\n");
+}
+
 TEST(JoinedReply, WhatOneOfThemHas) {
   EXPECT_EQ(joined(Join::kAnyOk, {"-NOTBUSY none\r\n", "+OK\r\n"}), "+OK\r\n");
   EXPECT_EQ(joined(Join::kAnyOk, {"-NOTBUSY none\r\n", "-UNKILLABLE it wrote\r\n"}),

@@ -10,9 +10,7 @@
 #include "heatsink/proxy/ascii.h"
 
 namespace heatsink::proxy {
-namespace {
 
-// As servers name scripts.
 std::string sha1_of(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -27,6 +25,8 @@ std::string sha1_of(std::string_view text) {
   }
   return hex;
 }
+
+namespace {
 
 bool contains(const std::vector<const redis::UpstreamAddress*>& all,
               const redis::UpstreamAddress* one) {

@@ -17,6 +17,9 @@ class UpstreamAddress;
 
 namespace heatsink::proxy {
 
+// The name of a script at the servers, in hex. O(bytes).
+std::string sha1_of(std::string_view text);
+
 // Any thread; each call takes a lock, so it is only for commands that run scripts. Beyond
 // kScriptsMax scripts or kBytesMax of text the one that was used longest ago is forgotten: an
 // EVALSHA of it gets NOSCRIPT from nodes that have not run it, and clients send it again.

@@ -10,6 +10,7 @@
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/proxy/reply_queue.h"
+#include "heatsink/proxy/spread_verb.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -69,6 +70,7 @@ struct Pending : copies::Effects {
   std::unique_ptr<copies::AskedRight>
       asked_right;  // the right that the reply proves, if it is no error
   std::unique_ptr<Rerouted> rerouted;
+  std::unique_ptr<SpreadKeysWritten> spread;  // keys with copies on nodes that it writes
 };
 
 }  // namespace heatsink::proxy

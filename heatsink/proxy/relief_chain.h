@@ -13,6 +13,7 @@
 #include "heatsink/proxy/limiting.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/replica_reads.h"
+#include "heatsink/proxy/spread_reads.h"
 #include "heatsink/proxy/stale_reads.h"
 #include "heatsink/proxy/worker_parts.h"
 
@@ -30,6 +31,7 @@ class ReliefChain {
         stale_(parts, lookup_),
         limits_(parts, client_, lookup_, stale_),
         gathering_(parts, client_),
+        spread_(parts, client_),
         replicas_(parts, client_),
         barriers_(parts, client_),
         copies_(parts, client_, lookup_, barriers_, &limits_) {}
@@ -40,13 +42,13 @@ class ReliefChain {
   //     copies.
   //  2. Requests that would overtake this client's gathered writes wait: before anything can
   //     answer.
-  //  3. Commands that may change a key wait for this client's reads at replicas, which may have to
-  //     be repeated.
+  //  3. Commands that may change a key wait for this client's reads of copies on other nodes, and
+  //     for its reads at replicas, which may have to be repeated.
   //  4. HEATSINK BARRIER is unknown to the server, and no copy could answer it.
   //  5. Copies answer what they can. They ask the limits before a fill, which asks the server.
   Outcome arrives(Request& request) {
     return first([&](auto& relief) { return relief.arrives(request); }, limits_, gathering_,
-                 replicas_, barriers_, copies_);
+                 spread_, replicas_, barriers_, copies_);
   }
 
   // Answers requests at the front of `bytes` from copies in one go, with the same result as
@@ -64,6 +66,7 @@ class ReliefChain {
   // False: a copy may answer. Keeps the hash of the key in the request. REQUIRES
   // passes_cold_reads(), and that the request reads its first argument and gathers nothing.
   bool passes_cold_read(Request& request) const {
+    if (spread_.applies(request.args()[1])) return false;
     const CopyLookup::Key key = lookup_.find(request.args()[1]);
     request.first_name = key.name;
     return key.entry == nullptr && !replicas_.wants(key.hash);
@@ -77,10 +80,11 @@ class ReliefChain {
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.
   //  2. A write may be gathered with the writes of other clients.
-  //  3. A read of a hot key may go to a replica, which costs the limits of `upstream` as much.
+  //  3. A read may go to a copy on another node, or, of a hot key, to a replica. Both cost the
+  //     limits of `upstream` as much.
   Outcome departs(Request& request) {
     return first([&](auto& relief) { return relief.departs(request); }, limits_, gathering_,
-                 replicas_);
+                 spread_, replicas_);
   }
   // The same for a request too big to buffer: its keys have arrived, but not all of its arguments.
   Outcome departs_in_part(Request& request) { return limits_.departs_in_part(request); }
@@ -121,6 +125,7 @@ class ReliefChain {
   StaleReads stale_;
   Limiting limits_;
   Gathering gathering_;
+  SpreadReads spread_;
   ReplicaReads replicas_;
   Barriers barriers_;
   CopyReads copies_;

@@ -262,6 +262,7 @@ class Session final : public ClientTransport::Listener,
   void prepare_script(Upstream& connection, const Request& request);
   void follow_alone();
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
+  void note_write(std::string_view key, NameHash name, bool queued, Pending& pending);
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);
   std::uint64_t known_size(const Request& request) const;
@@ -302,11 +303,17 @@ class Session final : public ClientTransport::Listener,
   Scatter& begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
                          std::vector<ScatterPart>&& parts);
   ScanCursor::Moves moves_told(const Scatter& check);
-  Step send_parts(Request& request, std::vector<ScatterPart>&& parts,
+  std::optional<Step> before_parts(Request& request);
+  Step send_parts(Request& request, const FanOutRow& row, std::vector<ScatterPart>&& parts,
                   const std::vector<Destination>& destinations);
   Pending part_of(const Request& request, const Pending& noted, Scatter& scatter, std::size_t part);
   void scatter_ended(Scatter& scatter) override;
   void end_scatter(Scatter& scatter);
+
+  // session_counters.cc
+  std::size_t parts_of_counter(const Request& request);
+  Step run_counter(Request& request, std::size_t parts);
+  Step refuse_counter(std::string&& why);
 
   // session_redirects.cc
   bool must_drain_first();

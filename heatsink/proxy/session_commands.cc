@@ -299,7 +299,7 @@ Session::Step Session::run_reset() {
   name_owed_ = false;
   drop_queued();
   forget_transaction();
-  traffic_.names.reset();
+  traffic_.forget();
   debugger_ = Debugger::kOff;
   receives_messages_ = false;
   channels_.clear();

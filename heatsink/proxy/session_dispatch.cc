@@ -13,6 +13,8 @@ namespace {
 
 // A transaction with more keys counts as one that may touch any key.
 constexpr std::size_t kTransactionKeysMax = 10'000;
+// Of one command or transaction. The copies of further keys end by themselves.
+constexpr std::size_t kSpreadKeysMax = 1'000;
 
 bool says_block(const std::vector<std::string_view>& args) {
   return std::any_of(args.begin() + 1, args.end(),
@@ -57,6 +59,8 @@ Session::Step Session::carry_out(Request& request) {
     }
   }
   if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
+  if (const std::size_t parts = parts_of_counter(request); parts > 0)
+    return run_counter(request, parts);
   return in_multi_ ? in_transaction(request) : run(request);
 }
 
@@ -261,12 +265,26 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
     pending.changes_access = transaction_changes_access_;
+    if (!transaction_spread_.empty())
+      pending.spread = std::make_unique<SpreadKeysWritten>(std::move(transaction_spread_));
+    transaction_spread_.clear();
   }
   note_keys(request, pending);
   // A blocking command may wait for minutes and must not hold back copies: its reply raises the
   // fence.
   if (executes && request.route != Route::kBlocking) parts_.copies.begin_writes(pending);
   return pending;
+}
+
+// Copies of the key on other nodes end when the reply has come (spread_write.h).
+void Session::note_write(std::string_view key, NameHash name, bool queued, Pending& pending) {
+  traffic_.note_write(name);
+  if (parts_.spread == nullptr || db_ != 0) return;
+  const policy::SpreadPolicy* const spread = parts_.shared.current().spread_of(key);
+  if (spread == nullptr || spread->copies == 0) return;
+  if (!queued && pending.spread == nullptr) pending.spread = std::make_unique<SpreadKeysWritten>();
+  SpreadKeysWritten& written = queued ? transaction_spread_ : *pending.spread;
+  if (written.size() < kSpreadKeysMax) written.push_back({std::string(key), spread->copies});
 }
 
 // Inside MULTI the keys are kept for EXEC, when the server runs the commands.
@@ -296,6 +314,7 @@ void Session::note_keys(const Request& request, Pending& pending) {
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
     const KeyHash hash = in_db(name, db_);
     traffic_.touch(name);
+    if (ref.write) note_write(key, name, queued, pending);
     parts_.count_slot(key);
     // Another proxy or the library may send its tracking heartbeats through this proxy.
     const bool is_heartbeat = no_local_reads_ && is_heartbeat_key(key);

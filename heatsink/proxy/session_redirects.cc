@@ -103,6 +103,7 @@ void Session::undo_sending(Pending& pending) {
     in_multi_ = true;
     transaction_ = std::move(pending.keys);
     transaction_unknown_ = pending.unknown_keys;
+    if (pending.spread != nullptr) transaction_spread_ = std::move(*pending.spread);
     transaction_flush_ = pending.flush;
     transaction_changes_access_ = pending.changes_access;
   }

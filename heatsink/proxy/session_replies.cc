@@ -244,7 +244,7 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
 void Session::after_reply() {
   if (closed_ || offered_) return;
   if (in_flight() == 0) {
-    if (!in_multi_) traffic_.names.reset();
+    if (!in_multi_) traffic_.forget();
     if (!again_.empty()) {
       ask_next_again();
     } else if (private_ && may_leave_private() && stall_ != Awaited::kDrain) {

@@ -59,12 +59,18 @@ bool Session::is_scattered(const Request& request) {
   return false;
 }
 
-Session::Step Session::scatter(Request& request) {
+// nullopt: the parts may be sent now.
+std::optional<Session::Step> Session::before_parts(Request& request) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   const bool has_shared_only = !private_ || may_leave_private();
   if (must_drain_first() || (!has_shared_only && in_flight() > 0)) return stall(Awaited::kDrain);
   if (private_ && may_leave_private()) give_back(true);
+  return std::nullopt;
+}
+
+Session::Step Session::scatter(Request& request) {
+  if (const std::optional<Step> step = before_parts(request)) return *step;
   const FanOutRow& row = *request.facts->fan_out;
   if (row.fan_out == FanOut::kByPair && request.args().size() % 2 == 0)
     return reply_error("ERR wrong number of arguments for '" + request.command->name + "' command");
@@ -86,7 +92,7 @@ Session::Step Session::scatter(Request& request) {
     for (const std::uint16_t slot : slots) destinations.push_back(Destination::of_slot(slot));
   }
   if (parts.empty()) return forward(request, false);
-  return send_parts(request, std::move(parts), destinations);
+  return send_parts(request, row, std::move(parts), destinations);
 }
 
 Session::Step Session::scan(Request& request) {
@@ -105,7 +111,7 @@ Session::Step Session::scan(Request& request) {
   std::vector<ScatterPart> parts;
   parts.push_back({wire_of(args), {}, {}});
   const std::vector<Destination> to = {Destination::at(parts_.shared.cluster.node(*node))};
-  const Step step = send_parts(request, std::move(parts), to);
+  const Step step = send_parts(request, *request.facts->fan_out, std::move(parts), to);
   if (step == Step::kDone && !scatters_.empty()) {
     scan_ = {*cursor, map};
     if (stall_ == Awaited::kNothing) stall(Awaited::kAnswer);  // the pass may end with a question
@@ -180,7 +186,8 @@ Scatter& Session::begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
 }
 
 // All of the connections are ready, or nothing is sent.
-Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& parts,
+Session::Step Session::send_parts(Request& request, const FanOutRow& row,
+                                  std::vector<ScatterPart>&& parts,
                                   const std::vector<Destination>& destinations) {
   std::vector<Upstream*> connections;
   connections.reserve(destinations.size());
@@ -204,7 +211,7 @@ Session::Step Session::send_parts(Request& request, std::vector<ScatterPart>&& p
   const bool reads = request.command->has(resp::kReadonly);
   const ReplyQueue::Ticket ticket = replies_.expect();
   if (!reads && !request.facts->reveals_no_key) last_effect_ = ticket;
-  Scatter& scatter = begin_scatter(*request.facts->fan_out, ticket, std::move(parts));
+  Scatter& scatter = begin_scatter(row, ticket, std::move(parts));
   if (take_silence()) scatter.silence();
   for (std::size_t i = 0; i < connections.size(); ++i) {
     Pending pending = part_of(request, noted, scatter, i);
@@ -233,6 +240,7 @@ Pending Session::part_of(const Request& request, const Pending& noted, Scatter& 
     const std::string_view key = request.args()[1 + position * step];
     const NameHash name = hash_name_inline(key, parts_.shared.seed);
     pending.keys.add({name, in_db(name, db_), !pending.read_only || no_local_reads_});
+    if (!pending.read_only) note_write(key, name, false, pending);
   }
   parts_.copies.begin_writes(pending);
   return pending;

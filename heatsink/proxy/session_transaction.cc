@@ -118,6 +118,7 @@ void Session::forget_transaction() {
   in_multi_ = watching_ = watch_refused_ = false;
   transaction_refusal_.clear();
   transaction_ = {};
+  transaction_spread_ = {};
   transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
   transaction_queued_ = 0;
 }

@@ -44,9 +44,13 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       permissions_(shared.options().acl_staleness),
       coalescing_(shared, loop_, counters_,
                   std::make_unique<SharedWriteCarrier>(*upstreams_, copies_, counters_)),
+      spread_(shared, loop_, counters_, *upstreams_, shared.seed ^ (shared.next_random() + index),
+              [this](std::uint64_t client) {
+                if (Session* const held = session(client)) held->release_hold();
+              }),
       slot_sampler_(shared.seed + index),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
-              key_refs_, asked_keys_, &coalescing_, &slot_sampler_},
+              key_refs_, asked_keys_, &coalescing_, &slot_sampler_, &spread_},
              *upstreams_,
              commands_,
              big_replies_,
@@ -362,13 +366,15 @@ void Worker::end_turn() {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
     }
+    spread_.end_turn();
     counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
     for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) upstream->flush_dirty();
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
       if (Session* dirty = session(id)) dirty->flush();
     }
     upstreams_->wake_ready();
-  } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty());
+  } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty() ||
+           spread_.has_due());
   if (std::exchange(shed_due_, false)) shed();
   if (leaving_.to != nullptr) move_clients();
   // Sessions may be on the call stack until here.

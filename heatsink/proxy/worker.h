@@ -40,6 +40,7 @@
 #include "heatsink/proxy/session.h"
 #include "heatsink/proxy/session_host.h"
 #include "heatsink/proxy/shared_state.h"
+#include "heatsink/proxy/spread_keys.h"
 #include "heatsink/proxy/tls_handshakes.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
@@ -169,6 +170,8 @@ class Worker final : public Upstream::Host,
   }
   void settle(Pending& pending, TimePoint now, copies::Shown shown) override {
     copies_.settle(pending, pending.session, now, shown);
+    if (pending.spread != nullptr) [[unlikely]]
+      spread_.written(std::move(*std::exchange(pending.spread, nullptr)), pending.session);
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   bool reroute(Upstream& from, Pending& pending, std::string_view request,
@@ -261,6 +264,7 @@ class Worker final : public Upstream::Host,
   ReplicaServers replicas_;
   copies::PermissionCache permissions_;
   Coalescing coalescing_;
+  SpreadKeys spread_;
   BigReplies big_replies_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;

@@ -19,6 +19,7 @@
 namespace heatsink::proxy {
 
 class Coalescing;
+class SpreadKeys;
 class ReplicaCarrier;
 
 // References only; all outlive it. The worker's thread.
@@ -34,6 +35,7 @@ struct WorkerParts {
   std::vector<AskedKey>& asked_keys;                      // scratch
   Coalescing* coalescing = nullptr;                       // null: no rule gathers writes
   topology::SlotCounts::Sampler* slot_sampler = nullptr;  // null: slots are not counted
+  SpreadKeys* spread = nullptr;                           // null: no key has copies on nodes
   ReplicaCarrier* replicas = nullptr;                     // null: reads go to masters only
 
   // The command for this key is sent to a server.

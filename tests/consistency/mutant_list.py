@@ -178,8 +178,8 @@ MUTANTS = [
            ("a jumping server clock",)),
     # Faults that the proxy has had.
     Mutant("names of a transaction, until EXEC is answered",
-           [Patch(REPLIES, "if (!in_multi_) traffic_.names",
-                  f"if (!in_multi_ || {ACTIVE}) traffic_.names")],
+           [Patch(REPLIES, "if (!in_multi_) traffic_.forget",
+                  f"if (!in_multi_ || {ACTIVE}) traffic_.forget")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
            [off(LOCAL, "answer && answer->usable && answer->value_ends <= "

@@ -78,6 +78,7 @@ class Installed(unittest.TestCase):
             *(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"),
             *("-I", self.prefix / "include", "-include", "heatsink/client.h"),
             *("-include", "heatsink/limits.h"),
+            *("-include", "heatsink/spread.h"),
             *("-MD", "-MF", parts, "-fsyntax-only", "-x", "c++", "/dev/null"),
         )
         included = parts.read_text()

@@ -2,6 +2,7 @@
 // An application as small as one can be: it sees what is installed and nothing else.
 #include <heatsink/client.h>
 #include <heatsink/limits.h>
+#include <heatsink/spread.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,7 +19,9 @@ bool has_limits() {
   heatsink::RateLimiterOptions options;
   options.lease_share = 2;
   return !heatsink::Server::open({.url = "http://10.0.0.5"}) &&
-         !heatsink::RateLimiter::make(nullptr, options);
+         !heatsink::RateLimiter::make(nullptr, options) &&
+         !heatsink::SpreadKeys::make(nullptr, {.copies = 1}) &&
+         !heatsink::SplitCounter::make(nullptr, "views", {.parts = 65});
 }
 
 int main() {

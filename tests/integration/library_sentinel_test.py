@@ -19,16 +19,6 @@ class LibraryFailoverTest(FailoverTest):
         self.addCleanup(library.stop)
         return library
 
-    def expect_hits(self, library):
-        """Of a key that nobody writes. Sentinels take ten seconds to call a new master healthy."""
-        before = library.hits()
-
-        def hit():
-            with ValueClient(library.port) as client:
-                return client("GET", "quiet") != "?" and library.hits() > before
-
-        until(hit, 3 * PATIENCE_S, "a hit")
-
     def expect_up(self, library, up=True):
         wanted = int(up)
         until(lambda: library.metric("heatsink_coherence_up") == wanted, PATIENCE_S, "the state")

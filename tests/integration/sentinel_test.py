@@ -75,6 +75,7 @@ class SentinelTest(FailoverTest):
             self.expect_only_watched(self.old)
             self.expect_quiet(self.old)
             self.write_on(self.proxy, new, reader)
+        self.expect_hits(self.proxy)
 
     def test_commands_wait_for_the_new_master(self):
         """A transaction goes to the new one, whole."""

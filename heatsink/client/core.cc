@@ -281,7 +281,9 @@ Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCached
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keep_mutex_);
   note(filled_, hash);
-  const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
+  // A loader of the application may have read from a server that was replaced.
+  const bool is_from_server = watch.is_settled || own_reads_.has(hash, watch.tracked_at);
+  const bool is_unchanged = watch.is_tracked && is_from_server && !fences_.write_in_flight(name) &&
                             watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept =
       is_unchanged && options_.cache_enabled && !is_closed_ && kept_.put(hash, cached);

@@ -30,6 +30,7 @@
 #include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
+#include "heatsink/client/own_reads.h"
 #include "heatsink/client/refresh_schedule.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/client/served_until.h"
@@ -246,6 +247,7 @@ class Core final : private ServerListener {
   KeptKeys kept_;
   cache::Fences fences_;
   LoadGroup load_group_;
+  OwnReads own_reads_;
   Counters counters_;
   std::mutex keep_mutex_;  // held while a copy is kept, so that no write can overtake it
   // Guarded by keep_mutex_, up to ended_:

@@ -79,6 +79,7 @@ void Core::on_proven(ServerIndex server, TimePoint until) { served_until_.set(se
 std::optional<std::string> Core::fetch(std::string_view key) {
   resp::Value reply = server().ask({"GET", key});
   expect_done(reply);
+  own_reads_.note(hash(key), now());
   if (reply.type == resp::Value::Type::kNull) return std::nullopt;
   return std::move(reply.text);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +53,7 @@ class KeyServers {
    protected:
     ~Listener() = default;
   };
+  using Words = std::shared_ptr<const std::vector<std::string>>;
   using Done = redis::Pipeline::Done;
 
   virtual ~KeyServers() = default;
@@ -68,9 +69,12 @@ class KeyServers {
   // Grows whenever copies of some slots may have lost their server: what was tracked before may
   // no longer be.
   virtual std::uint64_t losses() const = 0;
+  // False: the key has got another server so lately that the one before may still answer, and not
+  // know it. Whoever asks the wrong one reads an old value.
+  virtual bool is_settled(std::string_view key) const = 0;
   virtual void track(redis::FillId id, std::string_view key) = 0;
   // Sends a command of one key, which is its second word. `done` is called exactly once.
-  virtual void ask(std::vector<std::string> words, Done done) = 0;
+  virtual void ask(Words words, Done done) = 0;
 };
 
 }  // namespace heatsink::client

@@ -14,6 +14,9 @@ namespace {
 
 using topology::must_be_found;
 
+// A former master that Sentinels have replaced says for 10 to 11 s that it is one.
+constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
+
 topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,
                                            const redis::UpstreamAddress& address,
                                            Runtime& runtime) {
@@ -59,9 +62,15 @@ void OneServer::begin() {
   data_.connect();
 }
 
+void OneServer::end_tracking(const std::string& reason) {
+  tracking_.close(reason);
+  has_ended_tracking_ = true;
+}
+
 void OneServer::tick() {
-  tracking_.tick();
   data_.tick();
+  if (has_ended_tracking_) return;
+  tracking_.tick();
   if (is_up_) return;
   // The tracker does not report failed connection attempts.
   const std::string withheld = address_.withheld();
@@ -70,8 +79,8 @@ void OneServer::tick() {
 }
 
 void OneServer::flush() {
-  tracking_.flush();
   data_.flush();
+  if (!has_ended_tracking_) tracking_.flush();
 }
 
 void OneServer::close(const std::string& reason) {
@@ -82,6 +91,10 @@ void OneServer::close(const std::string& reason) {
 
 // ---- keys
 
+bool OneServer::is_settled(std::string_view /*key*/) const {
+  return moved_at_ == TimePoint::min() || loop_.clock() - moved_at_ >= kOldMasterLasts;
+}
+
 // A fill for its tracking only: PTTL tracks the key and returns its remaining life. The read after
 // it does not matter, so it is a cheap one.
 void OneServer::track(redis::FillId id, std::string_view key) {
@@ -89,8 +102,8 @@ void OneServer::track(redis::FillId id, std::string_view key) {
   tracker_.fill(id, {.key = key, .db = url_.db, .request = exists}, loop_.clock());
 }
 
-void OneServer::ask(std::vector<std::string> words, Done done) {
-  const std::vector<std::string_view> args(words.begin(), words.end());
+void OneServer::ask(Words words, Done done) {
+  const std::vector<std::string_view> args(words->begin(), words->end());
   pipeline_.ask(
       args,
       [this, done = std::move(done)](Result<resp::Value> said) {
@@ -155,6 +168,7 @@ void OneServer::leader_changed(const topology::LeaderVerdict& verdict,
     address_.move_to(*verdict.leader, addresses);
     log(LogLevel::kInfo, "server.url: the master is " + verdict.leader->text());
     follow_server();
+    if (std::exchange(has_led_, true)) moved_at_ = loop_.clock();
   } else if (is_up_) {
     listener_.set_problem(leader_problem_);
   }

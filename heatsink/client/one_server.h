@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "heatsink/client/key_servers.h"
 #include "heatsink/client/options.h"
@@ -28,14 +27,18 @@ class OneServer final : public KeyServers,
             const net::TlsContext& tls, Runtime& runtime, ChangeListener& changes,
             KeyServers::Listener& listener);
 
+  // It tracks nothing from now on and says nothing more; the commands that are under way end.
+  void end_tracking(const std::string& reason);
+
   void begin() override;
   void tick() override;
   void flush() override;
   void close(const std::string& reason) override;
   ServerIndex server_of(std::string_view /*key*/) const override { return 0; }
   std::uint64_t losses() const override { return 0; }  // the tracker fails what it has lost
+  bool is_settled(std::string_view key) const override;
   void track(redis::FillId id, std::string_view key) override;
-  void ask(std::vector<std::string> words, Done done) override;
+  void ask(Words words, Done done) override;
 
  private:
   void on_facts(const redis::ServerFacts& facts) override;
@@ -71,9 +74,12 @@ class OneServer final : public KeyServers,
   std::string leader_problem_;
   TimePoint proven_at_ = TimePoint::min();     // of the tracker's last heartbeat; min(): none
   TimePoint confirmed_at_ = TimePoint::max();  // max(): nobody is asked
+  TimePoint moved_at_ = TimePoint::min();      // to another master than the first; min(): never
+  bool has_led_ = false;
   bool proven_since_move_ = false;
   bool is_cluster_ = false;
   bool is_up_ = false;
+  bool has_ended_tracking_ = false;
 };
 
 }  // namespace heatsink::client

@@ -89,9 +89,9 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"server.url", &server_url,
            "The server that holds the keys: redis://[user:password@]host[:port][/db], rediss:// or "
            "unix:///path. rediss:// uses TLS. A master that moves: redis+sentinel://a,b,c/mymaster "
-           "by its Sentinels, redis+replicas://a,b by the addresses of the servers themselves. The "
-           "server notifies the library of each change to a copied key. Without a URL there is no "
-           "server, and no notifications."});
+           "by its Sentinels, redis+replicas://a,b by the addresses of the servers themselves. A "
+           "cluster: redis+cluster://a,b (or one of its nodes). The servers notify the library of "
+           "each change to a copied key. Without a URL there is no server, and no notifications."});
   set.add({"server.tls-ca", &server_tls_ca,
            "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
            "machine trusts."});

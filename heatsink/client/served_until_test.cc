@@ -6,21 +6,21 @@
 namespace heatsink::client {
 namespace {
 
-constexpr TimePoint kSoon{Nanos(5)}, kLater{Nanos(9)};
+constexpr TimePoint kFirstEnd{Nanos(5)}, kSecondEnd{Nanos(9)};
 
 TEST(ServedUntil, EachServerHasItsOwnTime) {
-  ServedUntil until(kSoon);
-  EXPECT_EQ(until.of(0), kSoon);
+  ServedUntil until(kFirstEnd);
+  EXPECT_EQ(until.of(0), kFirstEnd);
   EXPECT_EQ(until.of(3), TimePoint::min());
-  until.set(3, kLater);
-  EXPECT_EQ(until.of(0), kSoon);
-  EXPECT_EQ(until.of(3), kLater);
-  EXPECT_EQ(until.latest(), kLater);
+  until.set(3, kSecondEnd);
+  EXPECT_EQ(until.of(0), kFirstEnd);
+  EXPECT_EQ(until.of(3), kSecondEnd);
+  EXPECT_EQ(until.latest(), kSecondEnd);
 }
 
 TEST(ServedUntil, TheEndIsOfAllServers) {
-  ServedUntil until(kSoon);
-  until.set(ServedUntil::kMax - 1, kLater);
+  ServedUntil until(kFirstEnd);
+  until.set(ServedUntil::kMax - 1, kSecondEnd);
   until.end_all();
   EXPECT_EQ(until.of(0), TimePoint::min());
   EXPECT_EQ(until.of(ServedUntil::kMax - 1), TimePoint::min());

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/client/cluster_nodes.h"
 #include "heatsink/client/errors.h"
 #include "heatsink/client/link_options.h"
 #include "heatsink/client/one_server.h"
 #include "heatsink/net/net.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::client {
 namespace {
@@ -22,17 +24,38 @@ struct ServerLink::Wire {
   Wire(const ClientOptions& options, KeyServers::Listener& owner, ServerListener& listener,
        Runtime& runtime)
       : loop(runtime.make_poller()), url(url_of(options)), tls(tls_of(options, url)) {
-    servers = std::make_unique<OneServer>(loop, options, url, tls, runtime, listener, owner);
+    if (url.topology == net::Topology::kCluster)
+      servers = make_cluster(options, listener, owner, runtime);
+    else
+      servers = make_one(options, listener, owner, runtime);
     if (options.fleet_enabled)
       fleet = std::make_unique<fleet::Link>(
           loop, fleet_options(options, url, tls, runtime, listener.hash_seed()),
           [&listener] { return listener.counted(); });
   }
 
+  std::unique_ptr<KeyServers> make_one(const ClientOptions& options, ServerListener& listener,
+                                       KeyServers::Listener& owner, Runtime& runtime) {
+    auto made = std::make_unique<OneServer>(loop, options, url, tls, runtime, listener, owner);
+    one = made.get();
+    return made;
+  }
+  std::unique_ptr<KeyServers> make_cluster(const ClientOptions& options, ServerListener& listener,
+                                           KeyServers::Listener& owner, Runtime& runtime) {
+    return std::make_unique<ClusterNodes>(loop, options, url, tls, runtime, listener, owner);
+  }
+  // A node may name the other ones, unless a path leads to it.
+  bool may_become_cluster() const {
+    return url.topology == net::Topology::kServer && url.unix_path.empty() && url.db == 0;
+  }
+
   net::EventLoop loop;
   const net::RedisUrl url;
   const net::TlsContext tls;
+  OneServer* one = nullptr;  // null: a cluster from the start
   std::unique_ptr<KeyServers> servers;
+  // `one`, for the commands that were under way when it was found to be a node. Null: none.
+  std::unique_ptr<KeyServers> former;
   std::unique_ptr<fleet::Link> fleet;  // null: this process counts alone
 };
 
@@ -52,10 +75,15 @@ void ServerLink::start() {
 
 void ServerLink::run() {
   Wire& wire = *wire_;
-  wire.loop.on_turn_end([&wire] { wire.servers->flush(); });
+  wire.loop.on_turn_end([&wire] {
+    wire.servers->flush();
+    if (wire.former != nullptr) wire.former->flush();
+  });
   // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
-  wire.loop.call_every(std::min(options_.heartbeat_interval / 2, kRequestTick),
-                       [&wire] { wire.servers->tick(); });
+  wire.loop.call_every(std::min(options_.heartbeat_interval / 2, kRequestTick), [&wire] {
+    wire.servers->tick();
+    if (wire.former != nullptr) wire.former->tick();
+  });
   wire.servers->begin();
   begin_fleet();
   wire.loop.run();
@@ -86,6 +114,7 @@ void ServerLink::stop() {
   thread_->join();
   thread_.reset();
   // After the thread has ended: callers that still wait get their error here.
+  if (wire_->former != nullptr) wire_->former->close(kClosed);
   wire_->servers->close(kClosed);
   wire_.reset();
   is_up_ = false;
@@ -110,9 +139,25 @@ void ServerLink::set_problem(const std::string& problem) {
 }
 
 void ServerLink::on_cluster_found() {
-  set_problem(
-      "the server is a cluster node, but server.url needs one server that has all keys: connect "
-      "through heatsink proxy, or remove server.url and pass a loader");
+  if (!wire_->may_become_cluster())
+    return set_problem(
+        "the server is a node of a cluster, and the others cannot be found from this server.url: "
+        "write redis+cluster://host:port");
+  if (std::exchange(is_cluster_found_, true)) return;
+  // Later: this is a call of the server that is about to be replaced.
+  wire_->loop.post([this] { become_cluster(); });
+}
+
+void ServerLink::become_cluster() {
+  Wire& wire = *wire_;
+  wire.one->end_tracking("the server is a node of a cluster");
+  wire.former =
+      std::exchange(wire.servers, wire.make_cluster(options_, listener_, *this, runtime_));
+  wire.servers->begin();
+  wire.loop.call_after(patience_, [&wire] {
+    wire.former->close("the server is a node of a cluster");
+    wire.former.reset();
+  });
 }
 
 // ---- commands
@@ -120,11 +165,11 @@ void ServerLink::on_cluster_found() {
 resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   const auto answer = std::make_shared<Awaited<Result<resp::Value>>>(runtime_);
   // Copies the words: the caller may have given up before the link's thread sends them.
-  const bool is_posted = post(
-      [this, answer, words = std::vector<std::string>(request.begin(), request.end())]() mutable {
-        send(std::move(words),
-             [answer](Result<resp::Value> said) { answer->set(std::move(said)); });
-      });
+  const auto words =
+      std::make_shared<const std::vector<std::string>>(request.begin(), request.end());
+  const bool is_posted = post([this, answer, words] {
+    send(words, [answer](Result<resp::Value> said) { answer->set(std::move(said)); });
+  });
   if (!is_posted) throw ServerUnavailable(kClosed);
   std::optional<Result<resp::Value>> said = answer->wait_for(patience_);
   if (!said)
@@ -134,8 +179,16 @@ resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   return std::move(*said).value();
 }
 
-void ServerLink::send(std::vector<std::string> words, KeyServers::Done done) {
-  wire_->servers->ask(std::move(words), std::move(done));
+// The first commands may be faster than the tracker, which finds out that the server is a node.
+void ServerLink::send(KeyServers::Words words, KeyServers::Done done) {
+  const bool may_be_node = !is_cluster_found_ && wire_->may_become_cluster();
+  if (!may_be_node) return wire_->servers->ask(std::move(words), std::move(done));
+  wire_->servers->ask(words, [this, words, done = std::move(done)](Result<resp::Value> said) {
+    const bool is_redirect = said.ok() && said->is_error() && topology::parse_redirect(said->text);
+    if (!is_redirect) return done(std::move(said));
+    on_cluster_found();
+    wire_->loop.post([this, words, done] { send(words, done); });
+  });
 }
 
 // ---- tracking
@@ -150,7 +203,8 @@ ServerLink::Watch ServerLink::watch(std::string_view key) {
 void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer) {
   const KeyServers& servers = *wire_->servers;
   const redis::FillId id = ++last_id_;
-  watches_.emplace(id, Tracked{std::move(answer), servers.server_of(key), servers.losses()});
+  watches_.emplace(id, Tracked{std::move(answer), servers.server_of(key), servers.losses(),
+                               servers.is_settled(key)});
   wire_->servers->track(id, key);
 }
 
@@ -163,6 +217,7 @@ void ServerLink::on_tracked(const redis::FillReply& reply) {
   watch.is_tracked = reply.usable() && !reply.spoiled && !is_lost;
   watch.tracked_at = runtime_.now();
   watch.server = tracked.server;
+  watch.is_settled = tracked.is_settled;
   if (reply.ttl) watch.deadline = reply.sent_at + *reply.ttl;
   tracked.answer->set(watch);
 }

@@ -60,6 +60,7 @@ class ServerLink final : private KeyServers::Listener {
     TimePoint tracked_at{};
     TimePoint deadline = TimePoint::max();  // the key's own end, never after the server's
     ServerIndex server = 0;                 // whose on_proven() the copy needs
+    bool is_settled = true;                 // see KeyServers::is_settled()
   };
   // Blocks for one round trip, at most cache.max-staleness. Not tracked: the server is away, or
   // does not let this user read the key.
@@ -78,6 +79,7 @@ class ServerLink final : private KeyServers::Listener {
     std::shared_ptr<Awaited<Watch>> answer;
     ServerIndex server = 0;
     std::uint64_t losses = 0;  // of the servers when the key was asked for
+    bool is_settled = true;
   };
 
   void set_up(bool is_up) override { is_up_ = is_up; }
@@ -90,7 +92,8 @@ class ServerLink final : private KeyServers::Listener {
   void tell_fleet();
   bool post(std::function<void()> work);
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
-  void send(std::vector<std::string> words, KeyServers::Done done);
+  void send(KeyServers::Words words, KeyServers::Done done);
+  void become_cluster();
 
   ServerListener& listener_;
   Runtime& runtime_;
@@ -107,6 +110,7 @@ class ServerLink final : private KeyServers::Listener {
   // For the link's thread:
   fleet::List told_list_;
   std::string told_problem_;
+  bool is_cluster_found_ = false;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, Tracked> watches_;
 };

@@ -74,6 +74,8 @@ class ClusterTrackers final : public redis::FillSource {
   void close(const std::string& reason);  // all nodes
 
   std::vector<NodeIndex> masters() const;
+  // cluster-node-timeout, as a node has last shown it.
+  Nanos node_timeout() const { return quorum_.node_timeout(); }
   std::size_t tracked_names() const;
   // "", or why no copy is served.
   std::string problem() const;

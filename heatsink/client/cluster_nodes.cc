@@ -11,7 +11,7 @@
 namespace heatsink::client {
 namespace {
 
-// A connection for commands that was not used for so long is closed.
+// A connection for commands is closed so long after the last reply could have come.
 constexpr Nanos kIdle = std::chrono::seconds(60);
 constexpr Nanos kSettleSlack = std::chrono::seconds(1);
 
@@ -74,7 +74,9 @@ void ClusterNodes::close(const std::string& reason) {
 
 void ClusterNodes::close_idle() {
   const TimePoint now = loop_.clock();
-  std::erase_if(data_, [now](const auto& each) { return now - each.second->used_at > kIdle; });
+  const Nanos life =
+      kIdle + connection_options_.connect_timeout + pipeline_options_.response_timeout;
+  std::erase_if(data_, [&](const auto& each) { return now - each.second->used_at > life; });
 }
 
 // Later: a tracker or a request may be in the middle of its own call.

@@ -52,7 +52,7 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     elif options:
         raise TypeError("options cannot be combined with client: set them on that Client")
     reads: type[_Copies] = _AwaitedReads if is_awaited else _Reads
-    if is_cluster and client.stats().level == "key":
+    if is_cluster and _has_server(client):
         reads = _AwaitedProvenReads if is_awaited else _ProvenReads
     served = _awaited if is_awaited else _served
     wrapped: Any = copy.copy(redis_client)
@@ -61,6 +61,11 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     wrapped._reads = reads(redis_client, client)
     result: R = wrapped
     return result
+
+
+def _has_server(client: Client) -> bool:
+    # _options() has the values that are set for this Client under the name "default".
+    return any(row["name"] == "server.url" and row["default"] for row in client._options())
 
 
 class _Copies:

@@ -403,7 +403,7 @@ TEST(ClientOfAClusterNode, IsToldSoAndServesNothingFromCopies) {
   options.server_backoff_max = Millis(20);
   const Client<> client(options);
   EXPECT_TRUE(eventually(
-      [&] { return client.stats().server_problem.find("heatsink proxy") != std::string::npos; }));
+      [&] { return client.stats().server_problem.find("redis+cluster://") != std::string::npos; }));
   const auto loader = [](const std::string&) { return std::optional<std::string>("mine"); };
   const std::vector<std::string> keys = {"a"};
   EXPECT_THAT(client.warm(keys, loader), IsEmpty());

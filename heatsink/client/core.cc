@@ -90,9 +90,7 @@ Core::Core(const ClientOptions& options, Runtime& runtime)
              .missing = static_cast<std::size_t>(options.maximum_nil),
              .bytes = static_cast<std::size_t>(options.maximum_bytes.count)}),
       load_group_(static_cast<std::size_t>(options.maximum_waiters), runtime),
-      served_until_((options.server_url.empty() ? TimePoint::max() : TimePoint::min())
-                        .time_since_epoch()
-                        .count()),
+      served_until_(options.server_url.empty() ? TimePoint::max() : TimePoint::min()),
       selector_(selector_options(options, rules_)),
       alone_as_(options.fleet_size),
       counts_(options.window),
@@ -116,7 +114,7 @@ void Core::enter_forked_child() noexcept {
   is_in_forked_child_ = true;
   is_counting_ = false;
   shards_.abandon();
-  served_until_ = TimePoint::min().time_since_epoch().count();
+  served_until_.end_all();
 }
 
 void Core::close() {
@@ -211,11 +209,19 @@ bool Core::complete_with_copy(KeyHash hash, const std::shared_ptr<SharedLoad>& s
   const TimePoint served_until = this->served_until();  // before the copy, as in a hit
   SharedCachedValue cached = kept_.copy(hash);
   if (cached == nullptr || cached->loaded_at < since) return false;
-  const TimePoint ends = std::min(cached->expires_at, served_until);
+  const TimePoint ends = std::min(cached->expires_at, proven_until(hash, cached, served_until));
   if (now >= ends) return false;
   shared->value_ends = ends;
   load_group_.complete(hash, shared, std::move(cached), nullptr);
   return true;
+}
+
+// `served_until`: of the one server, read before the copy. For a node see is_proven_by_node().
+TimePoint Core::proven_until(KeyHash hash, const SharedCachedValue& cached,
+                             TimePoint served_until) const {
+  if (cached->server == 0) return served_until;
+  const TimePoint until = served_until_.of(cached->server);
+  return kept_.copy(hash) == cached ? until : TimePoint::min();
 }
 
 // Returns true if the value is now the copy.
@@ -229,7 +235,8 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
     const TimePoint read_at = now();
     std::shared_ptr<CachedValue> fresh = load();
     set_times(*fresh, shared->sent_at, now(), watched.deadline);
-    const TimePoint served_until = this->served_until();  // before keep(), as in a hit
+    fresh->server = watched.server;
+    const TimePoint served_until = served_until_.of(watched.server);  // before keep(), as in a hit
     const KeepResult kept = keep(hash, watched, fresh);
     is_kept = kept.is_kept;
     // The value suits every caller that came until read_at. A later caller needs the proof of a
@@ -274,7 +281,9 @@ Core::KeepResult Core::keep(KeyHash hash, const Watch& watch, const SharedCached
   const NameHash name = name_of(hash);
   const std::lock_guard lock(keep_mutex_);
   note(filled_, hash);
-  const bool is_unchanged = watch.is_tracked && !fences_.write_in_flight(name) &&
+  // A loader of the application may have read from a server that was replaced.
+  const bool is_from_server = watch.is_settled || own_reads_.has(hash, watch.tracked_at);
+  const bool is_unchanged = watch.is_tracked && is_from_server && !fences_.write_in_flight(name) &&
                             watch.tracked_at > std::max(fences_.fence(name), all_changed_at_);
   const bool is_kept =
       is_unchanged && options_.cache_enabled && !is_closed_ && kept_.put(hash, cached);

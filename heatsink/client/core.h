@@ -30,8 +30,10 @@
 #include "heatsink/client/load_group.h"
 #include "heatsink/client/on_fork.h"
 #include "heatsink/client/options.h"
+#include "heatsink/client/own_reads.h"
 #include "heatsink/client/refresh_schedule.h"
 #include "heatsink/client/runtime.h"
+#include "heatsink/client/served_until.h"
 #include "heatsink/client/server_link.h"
 #include "heatsink/client/stats.h"
 #include "heatsink/detect/detect.h"
@@ -66,8 +68,14 @@ class Core final : private ServerListener {
   TimePoint hit_time() const noexcept { return clock_.now(); }
   // No copy may be served from this time on. Read it before the copy: a thread that sees a proof of
   // the server also sees every change before it (docs/decisions/0002-lease-before-copy.md).
-  TimePoint served_until() const noexcept {
-    return TimePoint(Nanos(served_until_.load(std::memory_order_acquire)));
+  TimePoint served_until() const noexcept { return served_until_.of(0); }
+  // The same for the copy of a node, which find() has returned for this key: whether it may be
+  // served. Its server is known only after the copy, so the copy must still be there after its
+  // server's proof.
+  bool is_proven_by_node(KeyHash hash, std::string_view key, const CachedValue& cached,
+                         TimePoint now) const noexcept {
+    if (cached.server == 0 || now >= served_until_.of(cached.server)) return false;
+    return kept_.find(hash, key).cached == &cached;
   }
   // The copy is valid while the caller's cache::Pin lives.
   KeptKeys::Found find(KeyHash hash, std::string_view key) const noexcept {
@@ -152,6 +160,8 @@ class Core final : private ServerListener {
   SharedCachedValue load_alone(KeyHash hash, const Load& load, std::shared_ptr<SharedLoad>& shared);
   SharedCachedValue result_of(const SharedLoad& shared);  // REQUIRES that the load is complete
   SharedCachedValue stale_instead(KeyHash hash) const;
+  TimePoint proven_until(KeyHash hash, const SharedCachedValue& cached,
+                         TimePoint served_until) const;
   static void count(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
   }
@@ -173,7 +183,9 @@ class Core final : private ServerListener {
 
   void on_changed(std::string_view key) override;
   void on_all_changed() override;
-  void on_proven(TimePoint until) override;
+  void on_server_changed(ServerIndex server) override;
+  void on_slots_changed(const std::vector<bool>& slots) override;
+  void on_proven(ServerIndex server, TimePoint until) override;
   std::uint64_t hash_seed() const override { return seed_; }
   std::vector<detect::Summary> counted() override;
   void on_fleet(const FleetState& state) override;
@@ -235,6 +247,7 @@ class Core final : private ServerListener {
   KeptKeys kept_;
   cache::Fences fences_;
   LoadGroup load_group_;
+  OwnReads own_reads_;
   Counters counters_;
   std::mutex keep_mutex_;  // held while a copy is kept, so that no write can overtake it
   // Guarded by keep_mutex_, up to ended_:
@@ -242,7 +255,7 @@ class Core final : private ServerListener {
   std::vector<admit::SampledAccess> changed_;  // since the last tick
   std::vector<std::pair<KeyHash, Nanos>> lives_;
   std::vector<KeyHash> filled_, ended_;  // for savings_, since the last tick
-  std::atomic<std::int64_t> served_until_;
+  ServedUntil served_until_;
 
   std::atomic<bool> is_in_forked_child_{false};
   std::atomic<bool> is_closed_{false};

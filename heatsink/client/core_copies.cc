@@ -49,7 +49,8 @@ admit::Costs Core::copy_costs() const { return server_ == nullptr ? kNoServer : 
 
 // REQUIRES admission_.
 bool Core::try_admit(std::string_view key, KeyHash hash, TimePoint now) {
-  if (!is_counting_ || is_closed_ || key.size() > detect::kKeyBytesMax || now >= served_until())
+  if (!is_counting_ || is_closed_ || key.size() > detect::kKeyBytesMax ||
+      now >= served_until_.latest())
     return false;
   if (!shards_.earns_copy(hash)) return false;
   admission_->sightings().forget(hash);

@@ -11,7 +11,7 @@ namespace heatsink::client {
 // A client has one database, and its keys have no number of it; in the fleet they have.
 std::uint32_t Core::database_of(const ClientOptions& options) {
   if (options.server_url.empty()) return 0;
-  return net::parse_redis_url(options.server_url).value().db;
+  return net::parse_upstream_url(options.server_url).value().db;
 }
 
 std::vector<detect::Summary> Core::counted() {

@@ -27,7 +27,7 @@ std::string token_of(const ClientOptions& options) {
 
 std::string source_of(const ClientOptions& options) {
   if (options.server_url.empty()) return "the loader";
-  return net::parse_redis_url(options.server_url)->display();
+  return net::parse_upstream_url(options.server_url)->display();
 }
 
 std::string why_no_copy(const ClientOptions& options, const detect::Verdict& verdict) {

@@ -3,6 +3,7 @@
 
 #include "heatsink/client/core.h"
 #include "heatsink/client/errors.h"
+#include "heatsink/resp/key_slot.h"
 
 namespace heatsink::client {
 namespace {
@@ -56,15 +57,29 @@ void Core::on_all_changed() {
   kept_.drop_all();
 }
 
-void Core::on_proven(TimePoint until) {
-  served_until_.store(until.time_since_epoch().count(), std::memory_order_release);
+void Core::on_server_changed(ServerIndex server) {
+  count(counters_.flushes);
+  const std::lock_guard lock(keep_mutex_);
+  all_changed_at_ = now();
+  kept_.drop_if(
+      [server](std::string_view, const CachedValue& cached) { return cached.server == server; });
 }
+
+void Core::on_slots_changed(const std::vector<bool>& slots) {
+  const std::lock_guard lock(keep_mutex_);
+  all_changed_at_ = now();
+  kept_.drop_if(
+      [&slots](std::string_view key, const CachedValue&) { return slots[resp::key_slot(key)]; });
+}
+
+void Core::on_proven(ServerIndex server, TimePoint until) { served_until_.set(server, until); }
 
 // ---- commands to the server
 
 std::optional<std::string> Core::fetch(std::string_view key) {
   resp::Value reply = server().ask({"GET", key});
   expect_done(reply);
+  own_reads_.note(hash(key), now());
   if (reply.type == resp::Value::Type::kNull) return std::nullopt;
   return std::move(reply.text);
 }

@@ -17,8 +17,12 @@ inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimeP
   cache::pin();
   const auto [is_kept, cached] = core.find(hash, key);
   if (cached == nullptr || now >= cached->expires_at || now >= served_until) [[unlikely]] {
-    cache::unpin();
-    return {nullptr, is_kept};
+    const bool is_served = cached != nullptr && now < cached->expires_at &&
+                           core.is_proven_by_node(hash, key, *cached, now);
+    if (!is_served) {
+      cache::unpin();
+      return {nullptr, is_kept};
+    }
   }
   if (now >= cached->refresh_at && cached->claim_refresh()) [[unlikely]]
     core.ask_refresh(hash);

@@ -190,6 +190,13 @@ void KeptKeys::drop_all() {
   for (const auto& [hash, key] : keys_) replace(*key, nullptr);
 }
 
+void KeptKeys::drop_if(
+    const std::function<bool(std::string_view key, const CachedValue&)>& is_lost) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [hash, key] : keys_)
+    if (key->owner_ != nullptr && is_lost(key->key(), *key->owner_)) replace(*key, nullptr);
+}
+
 void KeptKeys::sweep(std::size_t count, TimePoint expired_before) {
   const std::lock_guard lock(mutex_);
   queue_.sweep(count, [&](KeptKey& key) {

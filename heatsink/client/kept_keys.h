@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -142,6 +143,8 @@ class KeptKeys {
   // earn its next copy. False: there was no copy.
   bool drop_changed(KeyHash hash);
   void drop_all();
+  // Drops the copies that `is_lost` names, in one pass over all keys.
+  void drop_if(const std::function<bool(std::string_view key, const CachedValue&)>& is_lost);
   // Visits the next `count` earned keys, in turn. Drops copies that expired before this time, and
   // keys that had no copy at the last visit either.
   void sweep(std::size_t count, TimePoint expired_before);

@@ -151,6 +151,24 @@ TEST(KeptKeys, CopiesHaveALimitInBytes) {
   EXPECT_TRUE(keys.put(hash_of(1), text(1001)));
 }
 
+TEST(KeptKeys, DropsTheCopiesThatAreNamed) {
+  KeptKeys keys(kRoomy);
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    keys.make_hot("k" + std::to_string(n), hash_of(n));
+    auto cached = std::make_shared<CachedValueOf<int>>(static_cast<int>(n));
+    cached->server = static_cast<std::uint16_t>(n);
+    keys.put(hash_of(n), std::move(cached));
+  }
+  keys.drop_if([](std::string_view key, const CachedValue& cached) {
+    return key == "k1" || cached.server == 3;
+  });
+  EXPECT_EQ(shown(keys, 1, "k1"), -1);
+  EXPECT_EQ(shown(keys, 2, "k2"), 2);
+  EXPECT_EQ(shown(keys, 3, "k3"), -1);
+  EXPECT_EQ(keys.held().copies, 1u);
+  EXPECT_EQ(keys.held().keys, 3u);
+}
+
 TEST(KeptKeys, WhatIsPinnedStaysAsItWas) {
   auto keys = std::make_unique<KeptKeys>(kRoomy);
   keys->make_hot("a", hash_of(1));

@@ -88,8 +88,10 @@ void apply(std::string_view name, std::string_view value, OptionSet& set, Config
 void ClientOptions::describe(OptionSet& set) {
   set.add({"server.url", &server_url,
            "The server that holds the keys: redis://[user:password@]host[:port][/db], rediss:// or "
-           "unix:///path. rediss:// uses TLS. The server notifies the library of each change to a "
-           "copied key. Without a URL there is no server, and no notifications."});
+           "unix:///path. rediss:// uses TLS. A master that moves: redis+sentinel://a,b,c/mymaster "
+           "by its Sentinels, redis+replicas://a,b by the addresses of the servers themselves. A "
+           "cluster: redis+cluster://a,b (or one of its nodes). The servers notify the library of "
+           "each change to a copied key. Without a URL there is no server, and no notifications."});
   set.add({"server.tls-ca", &server_tls_ca,
            "PEM file with the CAs that sign the server's certificate. Empty: the CAs that this "
            "machine trusts."});
@@ -102,6 +104,11 @@ void ClientOptions::describe(OptionSet& set) {
   set.add({"server.tls-verify", &server_tls_verify,
            "Whether the library verifies the server's certificate. If false, anyone can "
            "impersonate the server."});
+  set.add({"server.sentinel-user", &server_sentinel_user,
+           "With redis+sentinel://: the user for the Sentinels themselves. Empty: their default "
+           "user."});
+  set.add({"server.sentinel-password", &server_sentinel_password,
+           "With redis+sentinel://: the password of the Sentinels. Empty: they have none."});
   set.add({"server.connect-timeout", &server_connect_timeout,
            "Time limit for a connection attempt, including its TLS handshake.",
            ns(milliseconds(10)), ns(minutes(1))});
@@ -336,7 +343,7 @@ Status ClientOptions::check_fleet() const {
 
 // Checks the combinations that matter with a server. Reads no file.
 Status ClientOptions::check_server() const {
-  const Result<net::RedisUrl> url = net::parse_redis_url(server_url);
+  const Result<net::RedisUrl> url = net::parse_upstream_url(server_url);
   if (!url.ok()) return Error{url.error().code, "server.url: " + url.error().message};
   const auto refuse = [](const char* sentence) {
     return Error{ErrorCode::kInvalidArgument, sentence};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's two connections to its server: one that tracks hot keys, one for commands.
+// A client's connections to the servers of its keys: what tracks hot keys, and what sends commands.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/client/key_servers.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/fleet/fleet.h"
@@ -21,16 +22,9 @@
 
 namespace heatsink::client {
 
-// Notifications about copies. The link's thread calls them, in the order of the server.
-class ServerListener {
+// What a link tells its owner. The link's thread calls it.
+class ServerListener : public ChangeListener {
  public:
-  virtual void on_changed(std::string_view key) = 0;
-  virtual void on_all_changed() = 0;
-  // Until this time, copies without a notification are valid. A time in the past means that
-  // validity is unknown. A thread that sees this call's effect sees the effects of all earlier
-  // calls.
-  virtual void on_proven(TimePoint until) = 0;
-
   // With fleet.enabled: what this process counts now, with the names of its keys; and what the
   // fleet counts. Its keys are hashed with hash_seed() and in the database of the URL.
   virtual std::uint64_t hash_seed() const { return 0; }
@@ -46,9 +40,9 @@ class ServerListener {
   ~ServerListener() = default;
 };
 
-// One thread with two connections that reconnect by themselves. Any thread may call; calls block. A
+// One thread with connections that reconnect by themselves. Any thread may call; calls block. A
 // forked child must not call or destroy it.
-class ServerLink final : private redis::TrackerEvents {
+class ServerLink final : private KeyServers::Listener {
  public:
   // Throws std::invalid_argument if server.url or a file of server.tls-* cannot be used. A server
   // that is down is no error. The runtime must outlive it.
@@ -65,12 +59,15 @@ class ServerLink final : private redis::TrackerEvents {
     bool is_tracked = false;
     TimePoint tracked_at{};
     TimePoint deadline = TimePoint::max();  // the key's own end, never after the server's
+    ServerIndex server = 0;                 // whose on_proven() the copy needs
+    bool is_settled = true;                 // see KeyServers::is_settled()
   };
   // Blocks for one round trip, at most cache.max-staleness. Not tracked: the server is away, or
   // does not let this user read the key.
   Watch watch(std::string_view key);
 
-  // Returns the reply to one command, which may be the server's error. Throws ServerUnavailable.
+  // Returns the reply to one command of one key, its second word. It may be the server's error.
+  // Throws ServerUnavailable.
   resp::Value ask(std::initializer_list<std::string_view> request);
 
   // Why no copies are served; "": the tracker is up.
@@ -78,29 +75,29 @@ class ServerLink final : private redis::TrackerEvents {
 
  private:
   struct Wire;
+  struct Tracked {
+    std::shared_ptr<Awaited<Watch>> answer;
+    ServerIndex server = 0;
+    std::uint64_t losses = 0;  // of the servers when the key was asked for
+    bool is_settled = true;
+  };
 
-  void on_facts(const redis::ServerFacts& facts) override;
-  void on_up() override;
-  void on_heartbeat(TimePoint sent_at) override;
-  void on_invalidate(std::string_view name) override;
-  void on_flush() override;
-  void on_filled(const redis::FillReply& reply) override;
-  void on_barrier(std::uint64_t) override {}
-  void on_rights_changed() override;
-  void on_down(const std::string& reason) override;
+  void set_up(bool is_up) override { is_up_ = is_up; }
+  void set_problem(const std::string& problem) override;
+  void on_tracked(const redis::FillReply& reply) override;
+  void on_cluster_found() override;
 
   void run();
-  void tick();
   void begin_fleet();
   void tell_fleet();
-  void set_problem(const std::string& problem);
   bool post(std::function<void()> work);
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
+  void send(KeyServers::Words words, KeyServers::Done done);
+  void become_cluster();
 
   ServerListener& listener_;
   Runtime& runtime_;
-  const Nanos max_staleness_;
-  const Nanos heartbeat_interval_;
+  const ClientOptions options_;
   const Nanos patience_;  // for one command: connecting and the reply
   std::unique_ptr<Wire> wire_;
   std::unique_ptr<Thread> thread_;  // null: not started, or stopped
@@ -111,12 +108,11 @@ class ServerLink final : private redis::TrackerEvents {
   std::string problem_ = "not connected yet";
 
   // For the link's thread:
-  const bool has_fleet_;
   fleet::List told_list_;
   std::string told_problem_;
-  bool is_cluster_ = false;
+  bool is_cluster_found_ = false;
   redis::FillId last_id_ = 0;
-  std::unordered_map<redis::FillId, std::shared_ptr<Awaited<Watch>>> watches_;
+  std::unordered_map<redis::FillId, Tracked> watches_;
 };
 
 }  // namespace heatsink::client

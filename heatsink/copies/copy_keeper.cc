@@ -76,7 +76,7 @@ void CopyKeeper::begin() {
     search();
     tracker_connection_.flush();
     reader_connection_.flush();
-    nodes_.flush();
+    nodes_.trackers().flush();
     watch_suspects();
     shared_.epochs.collect();
   });
@@ -85,8 +85,8 @@ void CopyKeeper::begin() {
     const bool idle = shared_.table.copies() == 0;
     tracker_.set_resting(idle);
     reader_.set_resting(idle);
-    nodes_.set_resting(idle);
-    shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.tracked_names(),
+    nodes_.trackers().set_resting(idle);
+    shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.trackers().tracked_names(),
                                std::memory_order_relaxed);
     tracker_connection_.tick();
     nodes_.tick();

@@ -13,14 +13,14 @@ void CopyKeeper::begin_cluster() {
   seeds.insert(seeds.begin(), shared_.upstream.address);
   cluster_.begin(seeds);
   // Copies come from all nodes from now on.
-  filler_.use(nodes_);
-  keep_alive_.use(nodes_);
+  filler_.use(nodes_.trackers());
+  keep_alive_.use(nodes_.trackers());
   tracker_connection_.close("the server is a node of a cluster");
   reader_connection_.close("the server is a node of a cluster");
 }
 
 const redis::FillSource& CopyKeeper::source() const {
-  if (cluster_.has_begun()) return nodes_;
+  if (cluster_.has_begun()) return nodes_.trackers();
   return tracker_;
 }
 
@@ -36,7 +36,7 @@ void CopyKeeper::refresh_cluster(std::optional<topology::NodeIndex> hint) {
 void CopyKeeper::server_is_back() {
   loop_.post([this] {
     tracker_connection_.retry();
-    nodes_.retry();
+    nodes_.trackers().retry();
   });
 }
 

@@ -121,7 +121,7 @@ void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
   const redis::Credentials& credentials = shared_.credentials();
   if (credentials.password != before.credentials.password) {
     tracker_connection_.retry();
-    nodes_.retry();
+    nodes_.trackers().retry();
   }
   if (fleet_) fleet_->set_credentials(credentials.user, credentials.password);
   begin_audits();

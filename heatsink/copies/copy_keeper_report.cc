@@ -47,11 +47,11 @@ void CopyKeeper::add_upstream(report::Report& report) const {
   const bool in_cluster = cluster_.has_begun();
   report.upstream = in_cluster ? shared_.upstream.where() : shared_.upstream_address.where();
   const std::string withheld = shared_.upstream_address.withheld();
-  report.upstream_up = in_cluster ? nodes_.is_any_reachable()
+  report.upstream_up = in_cluster ? nodes_.trackers().is_any_reachable()
                                   : withheld.empty() && (tracker_connection_.problem().empty() ||
                                                          tracker_connection_.is_refused());
   if (!report.upstream_up) {
-    report.upstream_problem = in_cluster         ? nodes_.problem()
+    report.upstream_problem = in_cluster         ? nodes_.trackers().problem()
                               : withheld.empty() ? tracker_connection_.problem()
                                                  : withheld;
   }
@@ -201,7 +201,8 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
 
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
-  if (cluster_.has_begun()) return nodes_.problem().empty() ? filler_.state() : nodes_.problem();
+  if (cluster_.has_begun())
+    return nodes_.trackers().problem().empty() ? filler_.state() : nodes_.trackers().problem();
   if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
   const bool is_confirmed =
       shared_.proof.confirmed_at() >= loop_.clock() - shared_.options().max_staleness;

@@ -27,6 +27,7 @@ class EpochQuorum {
   explicit EpochQuorum(Nanos node_timeout = std::chrono::seconds(15))
       : node_timeout_(node_timeout) {}
   void set_node_timeout(Nanos timeout) { node_timeout_ = timeout; }
+  Nanos node_timeout() const { return node_timeout_; }
 
   // A new map. `owners_changed`: a slot has another owner than in the map before.
   void follow(const std::vector<NodeIndex>& masters, std::uint64_t map_epoch, bool owners_changed);

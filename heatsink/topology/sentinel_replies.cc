@@ -58,7 +58,7 @@ std::optional<SentinelAnswer> parse_sentinel_answer(const Value& address, const 
   if (!named || !shown || !epoch) return std::nullopt;
   SentinelAnswer out;
   out.master = *named;
-  out.epoch = *named == *shown ? *epoch : *epoch + 1;
+  out.epoch = *epoch;
   const std::string_view flags = field(master, "flags");
   out.doubts = has_flag(flags, "s_down") || has_flag(flags, "o_down") ||
                has_flag(flags, "failover_in_progress");

@@ -21,8 +21,8 @@ struct SentinelAnswer {
   std::uint64_t others = 0;  // Sentinels that it knows besides itself
 };
 // Of SENTINEL GET-MASTER-ADDR-BY-NAME and SENTINEL MASTER. Nothing: one of them is an error, or no
-// such reply. During a fail-over the first one is ahead: it names the new master before the second
-// one shows its epoch, which is at least one higher.
+// such reply. During a fail-over the first one is ahead: it names the new master while the second
+// one still shows the old address, but already the new epoch.
 std::optional<SentinelAnswer> parse_sentinel_answer(const resp::Value& address,
                                                     const resp::Value& master);
 // It does not watch a master of that name.

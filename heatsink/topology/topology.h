@@ -7,6 +7,7 @@
 #include "heatsink/topology/announced_map.h"        // IWYU pragma: export
 #include "heatsink/topology/cluster_connections.h"  // IWYU pragma: export
 #include "heatsink/topology/cluster_directory.h"    // IWYU pragma: export
+#include "heatsink/topology/cluster_trackers.h"     // IWYU pragma: export
 #include "heatsink/topology/cluster_watch.h"        // IWYU pragma: export
 #include "heatsink/topology/epoch_quorum.h"         // IWYU pragma: export
 #include "heatsink/topology/leader_address.h"       // IWYU pragma: export

@@ -2,7 +2,8 @@
 // heatsink_library_host: a program that links the library, with a port, so that the sessions of a
 // recorded run can ask it as they ask a proxy. Each connection is a thread of it.
 //
-// GET, SET (PX), DEL by the client; HITS: how many reads were local; UP: whether there may be any.
+// GET, SET (PX), DEL by the client; HITS: how many reads were local; UP: whether there may be any;
+// PROBLEM: why there are none.
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -108,10 +109,9 @@ class OwnClient {
 class Host {
  public:
   Host(const client::ClientOptions& options, bool has_own, Millis dawdles)
-      : dawdles_(dawdles),
-        client_(options),
-        own_(net::parse_redis_url(options.server_url).value()),
-        has_own_(has_own) {}
+      : dawdles_(dawdles), client_(options), has_own_(has_own) {
+    if (has_own) own_.emplace(net::parse_redis_url(options.server_url).value());
+  }
 
   // One request, answered.
   void answer(const Value& request, ByteBuffer& out) {
@@ -146,6 +146,8 @@ class Host {
       resp::append_integer(out, 1);
     } else if (verb == "HITS") {
       resp::append_integer(out, hits_);
+    } else if (verb == "PROBLEM") {
+      resp::append_bulk(out, client_.stats().server_problem);
     } else if (verb == "UP") {
       resp::append_integer(out, client_.stats().server_problem.empty() ? 1 : 0);
     } else {
@@ -155,7 +157,7 @@ class Host {
 
   void get(std::string_view key, ByteBuffer& out) {
     const auto loader = [this](const std::string& name) -> std::optional<std::string> {
-      const Value value = own_.ask({"GET", name});
+      const Value value = own_->ask({"GET", name});
       std::this_thread::sleep_for(dawdles_);  // what it knows grows old
       return value.type == Value::Type::kNull ? std::nullopt : std::optional(value.text);
     };
@@ -169,7 +171,7 @@ class Host {
 
   void set(const Words& words) {
     if (has_own_) {
-      const auto store = [&](const std::string&, const std::string&) { own_.ask(words); };
+      const auto store = [&](const std::string&, const std::string&) { own_->ask(words); };
       client_.set(words.at(1), std::string(words.at(2)), store);
       return;
     }
@@ -180,14 +182,14 @@ class Host {
 
   void del(std::string_view key) {
     if (has_own_)
-      client_.del(key, [&](const std::string& name) { own_.ask({"DEL", name}); });
+      client_.del(key, [&](const std::string& name) { own_->ask({"DEL", name}); });
     else
       client_.del(key);
   }
 
   const Millis dawdles_;
   const client::Client<> client_;
-  const OwnClient own_;
+  std::optional<OwnClient> own_;
   const bool has_own_;
   std::mutex keeping_;
   std::vector<std::exception_ptr> kept_;

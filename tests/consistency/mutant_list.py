@@ -102,7 +102,7 @@ PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}
                     f"({ACTIVE} && reply.type == Value::Type::kSimple)) return Unit{{}};"),
               PING[1]]  # fmt: skip
 NIL_KEPT = f'!({ACTIVE} && reply.text.starts_with("ASK "))'
-NO_VOTERS = without(NODES, "shared_.proofs[node.proof()].confirm_by_voters(quorum_.agreed_at());")
+NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(voted_at);")
 IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"

@@ -211,6 +211,11 @@ class Library:
         with ValueClient(self.port) as client:
             return client("UP")
 
+    def problem(self):
+        """Why no copies are served; b"": all is well."""
+        with ValueClient(self.port) as client:
+            return client("PROBLEM")
+
     def stop(self):
         """Nobody tells it how to end; whatever a sanitizer has to say fails the test."""
         self.process.end(signal.SIGTERM)

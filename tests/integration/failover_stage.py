@@ -103,6 +103,16 @@ class FailoverTest(unittest.TestCase):
         self.assertLess(took, BACK_WITHIN_S * SLOW)
         self.assertEqual(self.upstream_of(proxy), first.server.port)
 
+    def expect_hits(self, proxy):
+        """Copies are served again: of a key that nobody writes."""
+        before = proxy.hits()
+
+        def hit():
+            with ValueClient(proxy.port) as client:
+                return not is_error(client("GET", "quiet")) and proxy.hits() > before
+
+        until(hit, 3 * PATIENCE_S, "a hit")
+
     def write_on(self, proxy, server, reader, for_s=2.0):
         """Writes past the proxy; no read may be older than max-staleness, or of the old master."""
         written = []  # (when it was confirmed, the number)

@@ -17,7 +17,7 @@ import urllib.request
 from failover_stage import FailoverTest, Reader
 from harness import PATIENCE_S, SLOW, Redis, ValueClient, until
 from harness.certificates import Authority
-from harness.processes import free_port
+from harness.processes import Library, free_port
 from harness.sentinels import (
     FirstWrite, Replicated, Sentinel, Sentinels, ask, calls_of, is_error,
 )  # fmt: skip
@@ -75,17 +75,20 @@ class SentinelTest(FailoverTest):
             self.expect_only_watched(self.old)
             self.expect_quiet(self.old)
             self.write_on(self.proxy, new, reader)
+        self.expect_hits(self.proxy)
 
     def test_a_fleet_and_its_limits_follow_the_master(self):
         self.start()
         options = {"fleet.enabled": "yes", "fleet.interval": "250ms"}
         rules = ["match=limited,limit.rate=1000/1s,limit.of=all,limit.scope=fleet"]
         proxies = [self.proxy_for(self.sentinels.url(), options, rules=rules) for _ in range(2)]
+        library = Library(self.sentinels.url(), {"fleet.enabled": "yes"})
+        self.addCleanup(library.stop)
         old = self.replicated.master
 
         def know_each_other():
             fleets = [proxy.api("hotkeys")["fleet"] for proxy in proxies]
-            return all(fleet["known"] and fleet["instances"] == 2 for fleet in fleets)
+            return all(fleet["known"] and fleet["instances"] == 3 for fleet in fleets)
 
         def takes_from(server):
             """A proxy asks this server for a part of the limit."""

@@ -165,7 +165,7 @@ def test_what_redis_py_makes_itself_goes_to_the_server(direct, wrapped):
 
 
 def test_misuse_is_told(wrapped):
-    with pytest.raises(TypeError, match=r"wrap\(\) needs a redis.Redis, not int"):
+    with pytest.raises(TypeError, match=r"wrap\(\) needs a Redis of redis-py, not int"):
         heatsink.wrap(1)
     with pytest.raises(TypeError, match="options cannot be combined with client"):
         heatsink.wrap(wrapped, wrapped.heatsink, hot_qps=1)

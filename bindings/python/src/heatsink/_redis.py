@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """redis-py with local reads: GET and MGET of keys with copies cost no round trip."""
 
+import asyncio
 import copy
 import functools
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from heatsink._client import Client
+from heatsink._native import ServerError
 
 R = TypeVar("R")
 
@@ -23,32 +25,36 @@ _MISSING = object()
 
 
 def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
-    """Returns a copy of a redis.Redis or redis.asyncio.Redis that reads from local copies.
+    """Returns a copy of a Redis or RedisCluster, of redis or redis.asyncio, with local reads.
 
     The copy has the same class and the same connections. Its reads are of level `ttl`: writes by
     others are visible when a copy ends or is refreshed. With server_url, the URL of the same server
     and database, they are visible when the server's notice arrives. Writes through the copy are
     visible at once, including pipelines and scripts with declared keys.
 
+    With server_url, GET of a RedisCluster goes over the connections of the Client, which know
+    whether the node that answers still owns the key.
+
     The attribute `heatsink` is the Client: `client`, which must then be used for these keys only,
     or a new one with `options`.
 
-    TypeError: another class, such as RedisCluster.
+    TypeError: another class.
     """
     import redis
     import redis.asyncio
 
-    reads: type[_Copies]
-    if isinstance(redis_client, redis.Redis):
-        reads, served = _Reads, _served
-    elif isinstance(redis_client, redis.asyncio.Redis):
-        reads, served = _AwaitedReads, _awaited
-    else:
-        raise TypeError(f"wrap() needs a redis.Redis, not {type(redis_client).__name__}")
+    is_awaited = isinstance(redis_client, (redis.asyncio.Redis, redis.asyncio.RedisCluster))
+    if not is_awaited and not isinstance(redis_client, (redis.Redis, redis.RedisCluster)):
+        raise TypeError(f"wrap() needs a Redis of redis-py, not {type(redis_client).__name__}")
+    is_cluster = isinstance(redis_client, (redis.RedisCluster, redis.asyncio.RedisCluster))
     if client is None:
         client = Client(**options)
     elif options:
         raise TypeError("options cannot be combined with client: set them on that Client")
+    reads: type[_Copies] = _AwaitedReads if is_awaited else _Reads
+    if is_cluster and _has_server(client):
+        reads = _AwaitedProvenReads if is_awaited else _ProvenReads
+    served = _awaited if is_awaited else _served
     wrapped: Any = copy.copy(redis_client)
     wrapped.__class__ = served(type(redis_client))  # type: ignore[arg-type]
     wrapped.heatsink = client
@@ -57,13 +63,19 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     return result
 
 
+def _has_server(client: Client) -> bool:
+    # _options() has the values that are set for this Client under the name "default".
+    return any(row["name"] == "server.url" and row["default"] for row in client._options())
+
+
 class _Copies:
     """Which keys may have copies, and which commands drop them."""
 
     def __init__(self, redis_client: Any, client: Client) -> None:
         self._redis = redis_client
         self._client = client
-        self._encoder = redis_client.connection_pool.get_encoder()
+        pool = getattr(redis_client, "connection_pool", redis_client)  # a cluster has one per node
+        self._encoder = pool.get_encoder()
         self._is_utf8 = self._encoder.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
         self._kept: set[bytes] = set()  # and keys that have lost their copies since
         self._kept_max = _KEPT_MAX
@@ -109,9 +121,13 @@ class _Copies:
         encoded = self._encoder.encode(written)
         return self._encoder.decode(encoded)
 
+    def copy(self, key: Any) -> Any:
+        """The value of the local copy, or _MISSING."""
+        return self._client._read(key, _MISSING)
+
     def local(self, names: tuple[Any, ...]) -> tuple[list[Any], list[int]]:
         """The values of the keys that have copies, and the positions of those that have none."""
-        values = [self._client._read(self.key(name), _MISSING) for name in names]
+        values = [self.copy(self.key(name)) for name in names]
         return values, [place for place, value in enumerate(values) if value is _MISSING]
 
 
@@ -131,7 +147,7 @@ class _Reads(_Copies):
     def execute(self, words: tuple[Any, ...], options: dict[str, Any]) -> Any:
         command = words[0]
         if command == "GET" and _is_plain(words, options, 2):
-            return self._client.get(self.key(words[1]), self._load)
+            return self._get(self.key(words[1]))
         if command == "MGET" and _is_plain(words, options, len(words)) and len(words) > 1:
             return self._mget(words[1:])
         if command == "SET" and _is_plain(words, options, 3):
@@ -141,9 +157,15 @@ class _Reads(_Copies):
         finally:
             self.written(words)
 
+    def _get(self, key: Any) -> Any:
+        return self._client.get(key, self._load)
+
     def _load(self, key: str | bytes) -> Any:
         self.loading(key)
         return self._redis.execute_command("GET", key)
+
+    def _loaded(self, key: Any) -> Any:
+        return self._client._load(key, self._load)
 
     def _mget(self, names: tuple[Any, ...]) -> list[Any]:
         import redis
@@ -154,7 +176,7 @@ class _Reads(_Copies):
             key = self.key(names[place])
             try:
                 if self._client.is_hot(key):
-                    values[place] = self._client._load(key, self._load)
+                    values[place] = self._loaded(key)
                     continue
             except redis.ResponseError:
                 pass  # not a string: GET raises, MGET returns None
@@ -181,7 +203,7 @@ class _AwaitedReads(_Copies):
     async def execute(self, words: tuple[Any, ...], options: dict[str, Any]) -> Any:
         command = words[0]
         if command == "GET" and _is_plain(words, options, 2):
-            return await self._client.aget(self.key(words[1]), self._load)
+            return await self._get(self.key(words[1]))
         if command == "MGET" and _is_plain(words, options, len(words)) and len(words) > 1:
             return await self._mget(words[1:])
         try:
@@ -189,21 +211,27 @@ class _AwaitedReads(_Copies):
         finally:
             self.written(words)
 
+    async def _get(self, key: Any) -> Any:
+        return await self._client.aget(key, self._load)
+
     async def _load(self, key: str | bytes) -> Any:
         self.loading(key)
         return await self._redis.execute_command("GET", key)
 
+    async def _loaded(self, key: Any) -> Any:
+        load: Any = self._client._load_group.load
+        return await load(key, self._load)
+
     async def _mget(self, names: tuple[Any, ...]) -> list[Any]:
         import redis
 
-        load: Any = self._client._load_group.load
         values, places = self.local(names)
         cold = []
         for place in places:
             key = self.key(names[place])
             try:
                 if self._client.is_hot(key):
-                    values[place] = await load(key, self._load)
+                    values[place] = await self._loaded(key)
                     continue
             except redis.ResponseError:
                 pass  # not a string: GET raises, MGET returns None
@@ -213,6 +241,49 @@ class _AwaitedReads(_Copies):
             for place, value in zip(cold, found):
                 values[place] = value
         return values
+
+
+class _Proven(_Copies):
+    """Values that the Client itself has read from the node that it tracks.
+
+    What redis-py reads may come from a node that another one has replaced: such a value must not
+    become a copy.
+    """
+
+    def copy(self, key: Any) -> Any:
+        value = super().copy(key)
+        return value if value is _MISSING else self._decoded(value)
+
+    def _decoded(self, value: bytes | None) -> Any:
+        return None if value is None else self._encoder.decode(value)
+
+    def _fetched(self, key: Any) -> Any:
+        """_MISSING: redis-py has to ask, or to raise the error."""
+        self.loading(key)
+        try:
+            return self._decoded(self._client._load(key, None))
+        except ServerError:
+            return _MISSING
+
+
+class _ProvenReads(_Proven, _Reads):
+    def _get(self, key: Any) -> Any:
+        value = self.copy(key)
+        return self._loaded(key) if value is _MISSING else value
+
+    def _loaded(self, key: Any) -> Any:
+        value = self._fetched(key)
+        return self._redis.execute_command("GET", key) if value is _MISSING else value
+
+
+class _AwaitedProvenReads(_Proven, _AwaitedReads):
+    async def _get(self, key: Any) -> Any:
+        value = self.copy(key)
+        return await self._loaded(key) if value is _MISSING else value
+
+    async def _loaded(self, key: Any) -> Any:
+        value = await asyncio.to_thread(self._fetched, key)
+        return await self._redis.execute_command("GET", key) if value is _MISSING else value
 
 
 # ---- the classes: all commands end in one method, which is overridden here
@@ -260,7 +331,9 @@ def _watched(pipeline: Any, copies: _Copies | None, class_of: Any) -> Any:
 
 
 def _commands(pipeline: Any) -> list[Any]:
-    return [words for words, _ in pipeline.command_stack]
+    name = "command_stack" if hasattr(pipeline, "command_stack") else "_command_stack"
+    stack = getattr(pipeline, name)
+    return [each.args if hasattr(each, "args") else each[0] for each in stack]
 
 
 @functools.cache

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/link_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "heatsink/base/log.h"
+
+namespace heatsink::client {
+namespace {
+
+// How often the tracker asks for the rights of its user.
+constexpr Nanos kRightsInterval = Millis(500);
+
+}  // namespace
+
+net::RedisUrl url_of(const ClientOptions& options) {
+  Result<net::RedisUrl> url = net::parse_upstream_url(options.server_url);
+  if (!url.ok()) throw std::invalid_argument("server.url: " + url.error().message);
+  return std::move(url).value();
+}
+
+net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
+  if (!url.tls) return {};
+  if (!options.server_tls_verify)
+    log(LogLevel::kWarning, "server.tls-verify is off: the server's identity is not checked");
+  const std::string& name = options.server_tls_server_name;
+  Result<net::TlsContext> context = net::TlsContext::client(
+      {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,
+       name.empty() ? url.address.host : name, options.server_tls_verify, !name.empty()});
+  if (!context.ok()) throw std::invalid_argument("server.tls-*: " + context.error().message);
+  return std::move(context).value();
+}
+
+redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url) {
+  redis::TrackerOptions tracker;
+  tracker.credentials = {url.user, url.password};
+  tracker.rights_interval = kRightsInterval;
+  tracker.heartbeat_key = options.heartbeat_key;
+  tracker.heartbeat_interval = options.heartbeat_interval;
+  tracker.max_staleness = options.max_staleness;
+  tracker.fill_timeout = options.max_staleness;
+  tracker.response_timeout = options.server_response_timeout;
+  return tracker;
+}
+
+redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url) {
+  return {.credentials = {url.user, url.password},
+          .db = url.db,
+          .response_timeout = options.server_response_timeout};
+}
+
+redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime) {
+  return {.connect_timeout = options.server_connect_timeout,
+          .backoff_min = options.server_backoff_min,
+          .backoff_max = options.server_backoff_max,
+          .seed = runtime.draw_seed()};
+}
+
+fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
+                                 const net::TlsContext& tls, Runtime& runtime,
+                                 std::uint64_t hash_seed) {
+  fleet::LinkOptions link;
+  link.url = url;
+  link.url.db = 0;  // all instances meet there, whatever database their keys are in
+  link.tls = tls;
+  link.server.connect_timeout = options.server_connect_timeout;
+  link.server.response_timeout =
+      std::min<Nanos>(options.server_response_timeout, std::chrono::seconds(2));
+  link.server.backoff_min = options.server_backoff_min;
+  link.server.backoff_max = options.server_backoff_max;
+  link.server.client_name = "heatsink-fleet";
+  link.server.use = "counts of the fleet";
+  link.member.fleet = options.fleet_name;
+  link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
+  link.member.id = fmt::format("{:016x}", runtime.draw_seed());
+  link.member.interval = options.fleet_interval;
+  link.member.seed = hash_seed;
+  link.member.random_seed = runtime.draw_seed();
+  return link;
+}
+
+}  // namespace heatsink::client

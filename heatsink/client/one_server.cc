@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/client/one_server.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/log.h"
+#include "heatsink/client/link_options.h"
+
+namespace heatsink::client {
+namespace {
+
+using topology::must_be_found;
+
+// A former master that Sentinels have replaced says for 10 to 11 s that it is one.
+constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
+
+topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,
+                                           const redis::UpstreamAddress& address,
+                                           Runtime& runtime) {
+  topology::LeaderWatchOptions how;
+  how.url = url;
+  how.sentinel_credentials = {options.server_sentinel_user, options.server_sentinel_password};
+  how.tls = [&address] { return address.tls(); };
+  how.connection = connection_options(options, runtime);
+  return how;
+}
+
+}  // namespace
+
+OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const net::RedisUrl& url,
+                     const net::TlsContext& tls, Runtime& runtime, ChangeListener& changes,
+                     KeyServers::Listener& listener)
+    : loop_(loop),
+      url_(url),
+      max_staleness_(options.max_staleness),
+      changes_(changes),
+      listener_(listener),
+      address_(url, must_be_found(url) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                       : redis::UpstreamAddress::Resolved::kHere),
+      tracker_(tracker_options(options, url), *this),
+      pipeline_(pipeline_options(options, url)),
+      tracking_(loop, address_, tracker_, connection_options(options, runtime), "local copies"),
+      data_(loop, address_, pipeline_, connection_options(options, runtime), "server") {
+  address_.set_tls(tls);
+  if (!must_be_found(url)) return;
+  address_.withhold("which server is the master is not known yet");
+  confirmed_at_ = TimePoint::min();
+  watch_ = topology::watch_leader(
+      loop, watch_options(options, url, address_, runtime),
+      [this] {
+        return redis::Credentials{url_.user, url_.password};
+      },
+      *this);
+}
+
+void OneServer::begin() {
+  if (watch_ != nullptr) watch_->begin();
+  tracking_.connect();
+  data_.connect();
+}
+
+void OneServer::end_tracking(const std::string& reason) {
+  tracking_.close(reason);
+  has_ended_tracking_ = true;
+}
+
+void OneServer::tick() {
+  data_.tick();
+  if (has_ended_tracking_) return;
+  tracking_.tick();
+  if (is_up_) return;
+  // The tracker does not report failed connection attempts.
+  const std::string withheld = address_.withheld();
+  const std::string& lost = withheld.empty() ? tracking_.problem() : withheld;
+  if (!lost.empty()) listener_.set_problem(lost);
+}
+
+void OneServer::flush() {
+  data_.flush();
+  if (!has_ended_tracking_) tracking_.flush();
+}
+
+void OneServer::close(const std::string& reason) {
+  watch_.reset();
+  tracking_.close(reason);
+  data_.close(reason);
+}
+
+// ---- keys
+
+bool OneServer::is_settled(std::string_view /*key*/) const {
+  return moved_at_ == TimePoint::min() || loop_.clock() - moved_at_ >= kOldMasterLasts;
+}
+
+// A fill for its tracking only: PTTL tracks the key and returns its remaining life. The read after
+// it does not matter, so it is a cheap one.
+void OneServer::track(redis::FillId id, std::string_view key) {
+  const std::array<std::string_view, 2> exists = {"EXISTS", key};
+  tracker_.fill(id, {.key = key, .db = url_.db, .request = exists}, loop_.clock());
+}
+
+void OneServer::ask(Words words, Done done) {
+  const std::vector<std::string_view> args(words->begin(), words->end());
+  pipeline_.ask(
+      args,
+      [this, done = std::move(done)](Result<resp::Value> said) {
+        if (said.ok() && said->is_error() && said->text.starts_with("READONLY")) doubt();
+        done(std::move(said));
+      },
+      loop_.clock());
+}
+
+// ---- proofs
+
+void OneServer::on_facts(const redis::ServerFacts& facts) {
+  is_cluster_ = facts.cluster;
+  if (is_cluster_) listener_.on_cluster_found();
+}
+
+void OneServer::on_up() {
+  if (is_cluster_) return;
+  is_up_ = proven_since_move_ = true;
+  listener_.set_problem(leader_problem_);
+  listener_.set_up(true);
+}
+
+void OneServer::on_heartbeat(TimePoint sent_at) {
+  if (!is_up_) return;
+  proven_at_ = std::max(proven_at_, sent_at);
+  publish();
+}
+
+// Both must be recent: the answer of the server, and the word of those who vote for the master.
+void OneServer::publish() {
+  if (!is_up_ || proven_at_ == TimePoint::min()) return;
+  changes_.on_proven(0, std::min(proven_at_, confirmed_at_) + max_staleness_);
+}
+
+void OneServer::on_down(const std::string& reason) {
+  is_up_ = false;
+  proven_at_ = TimePoint::min();
+  listener_.set_up(false);
+  listener_.set_problem(reason);
+  changes_.on_proven(0, TimePoint::min());
+  changes_.on_all_changed();
+  if (tracker_.found_replica()) doubt();
+}
+
+// ---- a master that moves
+
+// The order is essential: no copy may be served once any connection leads to the new server.
+void OneServer::leader_changed(const topology::LeaderVerdict& verdict,
+                               const topology::LeaderResolver::Addresses& addresses, bool renews) {
+  const std::string before = address_.where();
+  const bool was_withheld = address_.is_withheld();
+  if (verdict.problem != leader_problem_ && !verdict.problem.empty())
+    log(LogLevel::kWarning, "server.url: " + verdict.problem);
+  leader_problem_ = verdict.problem;
+  if (!verdict.leader) {
+    if (!was_withheld) leave_server();
+    address_.withhold(verdict.problem);
+    follow_server();
+  } else if (was_withheld || renews || verdict.leader->text() != before) {
+    leave_server();
+    address_.move_to(*verdict.leader, addresses);
+    log(LogLevel::kInfo, "server.url: the master is " + verdict.leader->text());
+    follow_server();
+    if (std::exchange(has_led_, true)) moved_at_ = loop_.clock();
+  } else if (is_up_) {
+    listener_.set_problem(leader_problem_);
+  }
+}
+
+void OneServer::leader_confirmed(TimePoint at) {
+  confirmed_at_ = at;
+  publish();
+}
+
+void OneServer::leave_server() {
+  proven_at_ = confirmed_at_ = TimePoint::min();
+  proven_since_move_ = false;
+  changes_.on_proven(0, TimePoint::min());
+  changes_.on_all_changed();
+}
+
+void OneServer::follow_server() {
+  tracking_.follow();
+  data_.follow();
+}
+
+// A server that was a replica from the start is what the operator wants.
+void OneServer::doubt() {
+  if (watch_ == nullptr || !std::exchange(proven_since_move_, false)) return;
+  loop_.post([this] {
+    if (watch_ != nullptr) watch_->doubt();
+  });
+}
+
+}  // namespace heatsink::client

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one server of a link: a connection that tracks hot keys, and one for commands. It may be a
+// master that moves.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "heatsink/client/key_servers.h"
+#include "heatsink/client/options.h"
+#include "heatsink/client/runtime.h"
+#include "heatsink/net/net.h"
+#include "heatsink/redis/redis.h"
+#include "heatsink/topology/topology.h"
+
+namespace heatsink::client {
+
+// If Sentinels or replicas name the master, a copy also depends on their confirmation, and all
+// copies end before any connection leads to another master.
+class OneServer final : public KeyServers,
+                        private redis::TrackerEvents,
+                        private topology::LeaderWatch::Listener {
+ public:
+  // All outlive it.
+  OneServer(net::EventLoop& loop, const ClientOptions& options, const net::RedisUrl& url,
+            const net::TlsContext& tls, Runtime& runtime, ChangeListener& changes,
+            KeyServers::Listener& listener);
+
+  // Where the master is now. Others may follow it, too.
+  redis::UpstreamAddress& address() { return address_; }
+
+  // It tracks nothing from now on and says nothing more; the commands that are under way end.
+  void end_tracking(const std::string& reason);
+
+  void begin() override;
+  void tick() override;
+  void flush() override;
+  void close(const std::string& reason) override;
+  ServerIndex server_of(std::string_view /*key*/) const override { return 0; }
+  std::uint64_t losses() const override { return 0; }  // the tracker fails what it has lost
+  bool is_settled(std::string_view key) const override;
+  void track(redis::FillId id, std::string_view key) override;
+  void ask(Words words, Done done) override;
+
+ private:
+  void on_facts(const redis::ServerFacts& facts) override;
+  void on_up() override;
+  void on_heartbeat(TimePoint sent_at) override;
+  void on_invalidate(std::string_view name) override { changes_.on_changed(name); }
+  void on_flush() override { changes_.on_all_changed(); }
+  void on_filled(const redis::FillReply& reply) override { listener_.on_tracked(reply); }
+  void on_barrier(std::uint64_t) override {}
+  void on_rights_changed() override { changes_.on_all_changed(); }
+  void on_down(const std::string& reason) override;
+
+  void leader_changed(const topology::LeaderVerdict& verdict,
+                      const topology::LeaderResolver::Addresses& addresses, bool renews) override;
+  void leader_confirmed(TimePoint at) override;
+
+  void leave_server();
+  void follow_server();
+  void doubt();
+  void publish();
+
+  net::EventLoop& loop_;
+  const net::RedisUrl url_;
+  const Nanos max_staleness_;
+  ChangeListener& changes_;
+  KeyServers::Listener& listener_;
+  redis::UpstreamAddress address_;
+  redis::Tracker tracker_;
+  redis::Pipeline pipeline_;
+  redis::ServerConnection tracking_;
+  redis::ServerConnection data_;
+  std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server is the one of the URL
+  std::string leader_problem_;
+  TimePoint proven_at_ = TimePoint::min();     // of the tracker's last heartbeat; min(): none
+  TimePoint confirmed_at_ = TimePoint::max();  // max(): nobody is asked
+  TimePoint moved_at_ = TimePoint::min();      // to another master than the first; min(): never
+  bool has_led_ = false;
+  bool proven_since_move_ = false;
+  bool is_cluster_ = false;
+  bool is_up_ = false;
+  bool has_ended_tracking_ = false;
+};
+
+}  // namespace heatsink::client

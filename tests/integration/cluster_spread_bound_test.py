@@ -48,8 +48,7 @@ class TwoWriters(SpreadTest):
             yield load
         self.assertEqual(threads.errors, [])
         for proxy in proxies:
-            by = self.reads(proxy)
-            self.assertGreater(by["copy"], sum(by.values()) / 2, by)
+            self.assertGreater(self.reads(proxy)["copy"], 0)
 
     def comparers(self, load):
         def compare(node, names):
@@ -73,16 +72,19 @@ class TwoWriters(SpreadTest):
         self.assertLess(load.kept.longest_s, bound_s)
 
     def expect_agreement(self):
-        """The writers have ended: within the bound all copies have the key's value, or none."""
+        """The writers have ended: after the bound all copies have the key's value, or none."""
         value = self.cluster.owner("hot")("GET", "hot")
-        end = time.monotonic() + TTL_S + MACHINE_S
+        end = time.monotonic() + TTL_S
 
-        def texts():
+        def agree():
+            asked = time.monotonic()
             nodes = zip(self.cluster.masters, self.names())
-            return {node("GET", name) or b"" for node, names in nodes for name in names}
+            texts = {node("GET", name) or b"" for node, names in nodes for name in names}
+            old = {text for text in texts if text.startswith(b"v")} - {b"v" + value}
+            self.assertFalse(old and asked > end, old)
+            return not old
 
-        until(lambda: {text for text in texts() if text[:1] == b"v"} <= {b"v" + value})
-        self.assertLess(time.monotonic(), end)
+        until(agree, what="the copies agree")
 
     def test_through_two_proxies(self):
         """No read, and no copy, is older than an acknowledged write."""

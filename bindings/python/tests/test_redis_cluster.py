@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import heatsink
-from conftest import QUIET
+from conftest import QUIET, Source
 from harness.cluster import Cluster
 from harness.patience import PATIENCE_S, until
 
@@ -52,6 +52,10 @@ def make_hot(one, *keys):
         until(lambda: one.get(key) or one.heatsink.peek(key), PATIENCE_S, f"a copy of {key}")
 
 
+def has_copy(one, key, value):
+    return one.get(key) == value and one.heatsink.peek(key) == value
+
+
 def test_writes_by_others_are_seen(direct, wrapped):
     for key in KEYS:
         direct.set(key, "0")
@@ -60,8 +64,7 @@ def test_writes_by_others_are_seen(direct, wrapped):
         for key in KEYS:
             direct.set(key, turn)
         for key in KEYS:
-            until(lambda: wrapped.get(key) == turn, PATIENCE_S, "the write of somebody else")
-            until(lambda: wrapped.heatsink.peek(key) == turn, PATIENCE_S, "a copy of it")
+            until(lambda: has_copy(wrapped, key, turn), PATIENCE_S, "the write of somebody else")
     assert isinstance(wrapped, redis.RedisCluster)
     assert wrapped.mget(["{a}1", "{a}2"]) == [None, None]
 
@@ -87,7 +90,8 @@ def test_own_writes_are_seen(cluster, direct, how, has_server):
     with one.heatsink as client:
         until(lambda: client.server_problem() == "", PATIENCE_S, "the trackers")
         direct.set("a", "old")
-        client.warm(["a"], lambda key: direct.get(key))
+        client.warm([b"a"], Source(None))
+        client.invalidate("a")
         until(lambda: one.get("a") == b"old" and client.peek("a"), PATIENCE_S, "a copy")
         WRITES[how](one)
         assert one.get("a") == direct.get("a") != b"old"
@@ -117,8 +121,7 @@ def test_a_slot_that_moves(cluster, direct, wrapped):
         cluster.move(slot, source, target)
         assert target("SET", "a", number) == "OK"
         value = str(number).encode()
-        until(lambda: wrapped.get("a") == value, PATIENCE_S, "the value at the new owner")
-        until(lambda: wrapped.heatsink.peek("a") == value, PATIENCE_S, "a copy from there")
+        until(lambda: has_copy(wrapped, "a", value), PATIENCE_S, "the value at the new owner")
 
 
 def test_on_an_event_loop(cluster, direct):
@@ -141,7 +144,7 @@ def test_on_an_event_loop(cluster, direct):
             assert await one.get("none") is None
         finally:
             client.close()
-            await plain.close()
+            await one.close()
 
     asyncio.run(play())
 

@@ -112,9 +112,12 @@ class _Copies:
             changed = list(self._kept)
         else:
             named = {bytes(self._encoder.encode(each)) for each in arguments if _may_be_key(each)}
-            changed = [key for key in named if key in self._kept]
+            changed = [key for key in named if self.may_have_copy(key)]
         for key in changed:
             self._client.invalidate(key)
+
+    def may_have_copy(self, key: bytes) -> bool:
+        return key in self._kept
 
     def value(self, written: Any) -> Any:
         """The value that GET returns after SET of `written`."""
@@ -254,6 +257,9 @@ class _Proven(_Copies):
         value = super().copy(key)
         return value if value is _MISSING else self._decoded(value)
 
+    def may_have_copy(self, key: bytes) -> bool:
+        return self._client._is_kept(key)  # Client.warm() may have loaded it
+
     def _decoded(self, value: bytes | None) -> Any:
         return None if value is None else self._encoder.decode(value)
 
@@ -294,6 +300,9 @@ def _served(base: type) -> type:
     class Served(base):  # type: ignore[misc]
         _reads: _Reads | None = None
 
+        def __del__(self) -> None:
+            pass  # the original has the same connections, and closes them
+
         def execute_command(self, *words: Any, **options: Any) -> Any:
             if self._reads is None:  # made by redis-py, as by client()
                 return super().execute_command(*words, **options)
@@ -310,6 +319,14 @@ def _served(base: type) -> type:
 def _awaited(base: type) -> type:
     class Served(base):  # type: ignore[misc]
         _reads: _AwaitedReads | None = None
+
+        async def close(self, *arguments: Any, **options: Any) -> None:
+            # The original has the same connections, and knows that they are closed.
+            original = super() if self._reads is None else self._reads._redis
+            await original.close(*arguments, **options)
+
+        def __del__(self) -> None:
+            pass  # the original is closed with the last reference to it
 
         async def execute_command(self, *words: Any, **options: Any) -> Any:
             if self._reads is None:

@@ -46,7 +46,7 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
                              .response_timeout = shared_.options().response_timeout});
   connection_ = std::make_unique<redis::ServerConnection>(loop_, shared_.upstream_address,
                                                           *pipeline_, shared_.connection_options(),
-                                                          "cannot check the user's rights");
+                                                          "checks of the user's rights");
   for (const policy::NeededRight& right : asked_->needed) {
     const std::vector<std::string_view> words(right.words.begin(), right.words.end());
     pipeline_->ask(

@@ -375,8 +375,9 @@ consistency::History SimulatedCluster::told_apart() const {
   for (const consistency::Op& op : recorder_.history) {
     const bool is_read = op.kind == consistency::Kind::kRead;
     const std::string value = op.value == consistency::kNil ? "" : std::to_string(op.value);
-    if (is_read && bus_.was_stale(recorder_.name(op.key), value, op.invoked, op.responded))
-      continue;
+    // A read may join a fill whose answer is already under way.
+    const TimePoint from = op.invoked - network_.options().latency_max;
+    if (is_read && bus_.was_stale(recorder_.name(op.key), value, from, op.responded)) continue;
     out.push_back(op);
     if (is_read && op.known())
       out.back().shown_until = bus_.last_stale(recorder_.name(op.key), value, op.responded);

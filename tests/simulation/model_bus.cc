@@ -63,7 +63,7 @@ bool ModelBus::was_stale(const std::string& key, const std::string& value, TimeP
 }
 
 void ModelBus::note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held) {
-  if (owners_[slot].how == Claim::kVoted) return;
+  if (owners_[slot].how == Claim::kTold) return;
   stale_slots_[slot].push_back({network_.scheduler().now(), std::move(held)});
 }
 

@@ -71,8 +71,8 @@ class ModelBus {
 
   // How a node comes by a slot.
   enum class Claim : std::uint8_t {
-    kVoted,    // a majority of the masters has elected it, so they know
-    kUnvoted,  // at first only the node itself knows
+    kTold,    // elected, or by TAKEOVER: the node tells all others at once
+    kSilent,  // at first only the node itself knows
   };
   // A node has taken a slot. The claim with the highest epoch will win.
   void claim(std::uint16_t slot, ModelPort port, std::uint64_t epoch, Claim how);
@@ -88,7 +88,7 @@ class ModelBus {
   bool was_stale(const std::string& key, const std::string& value, TimePoint from,
                  TimePoint to) const;
   // A node that no longer owns the slot has answered a read of it, and has these keys of the slot.
-  // Nothing is noted if there was a vote.
+  // Nothing is noted if the new owner has told it.
   void note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held);
   // When one last did that up to `to`, and had this value of the key ("": not the key). The epoch:
   // never.
@@ -109,7 +109,7 @@ class ModelBus {
   struct Owner {
     ModelPort port = 0;
     std::uint64_t epoch = 0;
-    Claim how = Claim::kVoted;
+    Claim how = Claim::kTold;
   };
   std::vector<Owner> owners_{resp::kSlots};
   std::function<void(ModelPort)> on_claim_;

@@ -317,7 +317,7 @@ void ModelNode::run_election() {
     message.is_forced = is_by_hand;
     return tell_all(message);
   }
-  if (votes_ >= quorum()) replace_master(election_, ModelBus::Claim::kVoted);
+  if (votes_ >= quorum()) replace_master(election_, ModelBus::Claim::kTold);
 }
 
 void ModelNode::replace_master(std::uint64_t epoch, ModelBus::Claim how) {

@@ -155,7 +155,7 @@ std::string ModelNode::set_slot(std::uint16_t slot, std::string_view how, ModelP
   const bool imports = view_.importing.contains(slot);
   if (node == port_) {
     if (imports) bump_epoch();
-    own(slot, ModelBus::Claim::kUnvoted);
+    own(slot, ModelBus::Claim::kSilent);
     if (imports) tell_all(about(ModelMessage::Kind::kPong));
   } else {
     view_.owners[slot] = node;
@@ -181,7 +181,7 @@ std::string ModelNode::fail_over(std::string_view how) {
     return "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE";
   if (how == "takeover") {
     bump_epoch();
-    replace_master(self().epoch, ModelBus::Claim::kUnvoted);
+    replace_master(self().epoch, ModelBus::Claim::kTold);
     return "";
   }
   by_hand_until_ = now() + kByHandTimeout;
@@ -208,7 +208,7 @@ void ModelNode::take_slot(std::uint16_t slot, bool tells) {
   }
   state_.send_to_replicas();
   bump_epoch();
-  own(slot, ModelBus::Claim::kUnvoted);
+  own(slot, ModelBus::Claim::kSilent);
   if (tells) tell_all(about(ModelMessage::Kind::kPong));
 }
 

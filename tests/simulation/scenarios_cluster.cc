@@ -147,27 +147,7 @@ std::vector<Scenario> of_masters() {
   };
 }
 
-constexpr Faults kClusterFaults{.stop_loop = 0.2,
-                                .stop_keeper = 0.2,
-                                .stop_proxy = 0.1,
-                                .restart_proxy = 0.05,
-                                .cut = 0.1,
-                                .cut_trackers = 0.3,
-                                .forget = 1,
-                                .hold = 0.2,
-                                .lose = 0.2,
-                                .move_slot = 0.5,
-                                .steal_slot = 0.3,
-                                .move_atomically = 0.3,
-                                .fail_over_by_hand = 0.3,
-                                .kill_node = 0.3,
-                                .stop_master = 0.3,
-                                .stop_until_replaced = 0.2,
-                                .separate = 0.3,
-                                .stop_node_shortly = 0.3,
-                                .stop_max = seconds(4)};
-
-std::vector<Scenario> of_everything() {
+std::vector<Scenario> of_elections() {
   return {
       // As in Valkey 9: the new master may be there before the old one refuses.
       {.name = "cluster, quick elections",
@@ -211,6 +191,31 @@ std::vector<Scenario> of_everything() {
        .faults = {.stop_until_replaced = 5},
        .options = {"cache.level=session"},
        .length = seconds(12)},
+  };
+}
+
+constexpr Faults kClusterFaults{.stop_loop = 0.2,
+                                .stop_keeper = 0.2,
+                                .stop_proxy = 0.1,
+                                .restart_proxy = 0.05,
+                                .cut = 0.1,
+                                .cut_trackers = 0.3,
+                                .forget = 1,
+                                .hold = 0.2,
+                                .lose = 0.2,
+                                .move_slot = 0.5,
+                                .steal_slot = 0.3,
+                                .move_atomically = 0.3,
+                                .fail_over_by_hand = 0.3,
+                                .kill_node = 0.3,
+                                .stop_master = 0.3,
+                                .stop_until_replaced = 0.2,
+                                .separate = 0.3,
+                                .stop_node_shortly = 0.3,
+                                .stop_max = seconds(4)};
+
+std::vector<Scenario> of_everything() {
+  return {
       {.name = "cluster, faults at random",
        .sessions =
            all_of({cluster_through(1), cluster_through(2), cluster_past(3), cluster_seldom(3)}),
@@ -237,7 +242,7 @@ std::vector<Scenario> of_everything() {
 
 std::vector<Scenario> cluster_scenarios() {
   std::vector<Scenario> out;
-  for (const auto& part : {of_slots(), of_masters(), of_everything()})
+  for (const auto& part : {of_slots(), of_masters(), of_elections(), of_everything()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

@@ -79,7 +79,7 @@ SimulatedCluster::SimulatedCluster(Network& network, consistency::Recorder& reco
     for (std::size_t slot = i * resp::kSlots / masters; slot < end; ++slot) {
       view.owners[slot] = owner;
       bus_.claim(static_cast<std::uint16_t>(slot), owner, view.members.at(owner).epoch,
-                 ModelBus::Claim::kVoted);
+                 ModelBus::Claim::kTold);
     }
   }
   members_.resize(all);

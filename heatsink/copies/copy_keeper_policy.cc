@@ -21,9 +21,9 @@ void CopyKeeper::adopt(std::shared_ptr<const PolicySnapshot> next, std::function
     // Tokens that a worker takes from the old limits after this moment count there only: at most
     // those of its turn.
     if (next->limits && before->limits) next->limits->take_over(*before->limits, now);
-    // Without copies, writes raise no fences: a fill that was sent before may not know them.
-    if (!before->options.cache_enabled && next->options.cache_enabled)
-      shared_.fences.raise_all(now);
+    // While copies are off, writes raise no fences. So copies, and fills that are under way, end
+    // before the first such write; and those that were under way then may not be joined afterwards.
+    if (before->options.cache_enabled != next->options.cache_enabled) shared_.fences.raise_all(now);
     shared_.publish(next);
     adopt_detection(*before);
     adopt_automatic_limits(*before, now);

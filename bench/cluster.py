@@ -19,20 +19,14 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "bench")]
 
 QUIET = {"detection.hot-qps": 10_000_000, "doctor.enabled": "no"}  # no key gets a copy
 KEYS = 20
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def cpu_seconds(proxy):
-    fields = pathlib.Path(f"/proc/{proxy.process.child.pid}/stat").read_text().rpartition(")")[2]
-    return sum(map(int, fields.split()[11:13])) / TICKS
 
 
 def cost_us(proxy, command, requests, pipeline):
     from load import run_load  # pylint: disable=import-outside-toplevel
 
-    before = cpu_seconds(proxy)
+    before = proxy.process.cpu_s()
     run_load(proxy.port, command, requests, pipeline=pipeline, random_keys=10_000)
-    return (cpu_seconds(proxy) - before) * 1e6 / requests
+    return (proxy.process.cpu_s() - before) * 1e6 / requests
 
 
 def measure_get(one, many, rounds, requests):

@@ -26,7 +26,6 @@ RULES = {"master": "match=hot:*,level=off", "replicas": "match=hot:*,level=off,r
 MEMBERS = 1000
 COMMANDS = {"GET": ["GET", "hot:text"],
             f"ZRANGE of {MEMBERS}": ["ZRANGE", "hot:set", "0", "-1"]}  # fmt: skip
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Told(typing.NamedTuple):
@@ -38,18 +37,14 @@ class Told(typing.NamedTuple):
     proxy: float
 
 
-def cpu_us(process):
-    fields = pathlib.Path(f"/proc/{process.child.pid}/stat").read_text().rpartition(")")[2]
-    return sum(map(int, fields.split()[11:13])) * 1e6 / TICKS
-
-
 def measure(proxy, servers, command, requests):
     from load import run_load  # pylint: disable=import-outside-toplevel
 
     processes = [server.process for server in servers] + [proxy.process]
-    before = [cpu_us(each) for each in processes]
+    before = [each.cpu_s() for each in processes]
     done = run_load(proxy.port, command, requests)
-    master, *replicas, own = [(cpu_us(p) - was) / requests for p, was in zip(processes, before)]
+    us = 1e6 / requests
+    master, *replicas, own = [(p.cpu_s() - was) * us for p, was in zip(processes, before)]
     return Told(done.rps, master, sum(replicas), own)
 
 

@@ -70,7 +70,7 @@ class KeyServers {
   // no longer be.
   virtual std::uint64_t losses() const = 0;
   // False: the key has got another server so lately that the one before may still answer, and not
-  // know it. Whoever asks the wrong one reads an old value.
+  // know it. A client that asks the wrong one reads an old value.
   virtual bool is_settled(std::string_view key) const = 0;
   virtual void track(redis::FillId id, std::string_view key) = 0;
   // Sends a command of one key, which is its second word. `done` is called exactly once.

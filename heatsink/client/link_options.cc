@@ -67,15 +67,11 @@ fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisU
                                  std::uint64_t hash_seed) {
   fleet::LinkOptions link;
   link.url = url;
-  link.url.db = 0;  // all instances meet there, whatever database their keys are in
   link.tls = tls;
   link.server.connect_timeout = options.server_connect_timeout;
-  link.server.response_timeout =
-      std::min<Nanos>(options.server_response_timeout, std::chrono::seconds(2));
+  link.server.response_timeout = options.server_response_timeout;
   link.server.backoff_min = options.server_backoff_min;
   link.server.backoff_max = options.server_backoff_max;
-  link.server.client_name = "heatsink-fleet";
-  link.server.use = "counts of the fleet";
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:016x}", runtime.draw_seed());

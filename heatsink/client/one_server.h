@@ -76,7 +76,7 @@ class OneServer final : public KeyServers,
   std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server is the one of the URL
   std::string leader_problem_;
   TimePoint proven_at_ = TimePoint::min();     // of the tracker's last heartbeat; min(): none
-  TimePoint confirmed_at_ = TimePoint::max();  // max(): nobody is asked
+  TimePoint confirmed_at_ = TimePoint::max();  // max(): the URL names the server itself
   TimePoint moved_at_ = TimePoint::min();      // to another master than the first; min(): never
   bool has_led_ = false;
   bool proven_since_move_ = false;

@@ -28,10 +28,10 @@ struct ServerLink::Wire {
       servers = make_cluster(options, listener, owner, runtime);
     else
       servers = make_one(options, listener, owner, runtime);
-    if (options.fleet_enabled) begin_fleet(options, listener, runtime);
+    if (options.fleet_enabled) make_fleet(options, listener, runtime);
   }
 
-  void begin_fleet(const ClientOptions& options, ServerListener& listener, Runtime& runtime) {
+  void make_fleet(const ClientOptions& options, ServerListener& listener, Runtime& runtime) {
     fleet::LinkOptions how = fleet_options(options, url, tls, runtime, listener.hash_seed());
     if (topology::must_be_found(url)) how.followed = &one->address();
     fleet = std::make_unique<fleet::Link>(loop, how, [&listener] { return listener.counted(); });

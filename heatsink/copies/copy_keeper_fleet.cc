@@ -12,25 +12,19 @@
 namespace heatsink::copies {
 namespace {
 
-// A report that takes longer is of no use: the next one is due.
-constexpr Nanos kResponseTimeoutMax = std::chrono::seconds(2);
-
 fleet::LinkOptions link_options(NodeState& shared) {
   const policy::ProxyOptions& options = shared.options();
   std::random_device random;
   fleet::LinkOptions link;
   link.url = shared.upstream;
-  link.url.db = 0;  // all instances meet there, whatever database their keys are in
   link.url.user = shared.credentials().user;
   link.url.password = shared.credentials().password;
   link.tls = shared.upstream_address.tls();
   if (topology::is_watched(shared.upstream)) link.followed = &shared.upstream_address;
   link.server.connect_timeout = options.connect_timeout;
-  link.server.response_timeout = std::min(options.response_timeout, kResponseTimeoutMax);
+  link.server.response_timeout = options.response_timeout;
   link.server.backoff_min = options.backoff_min;
   link.server.backoff_max = options.backoff_max;
-  link.server.client_name = "heatsink-fleet";
-  link.server.use = "counts of the fleet";
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:08x}{:08x}", random(), random());

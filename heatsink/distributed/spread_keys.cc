@@ -14,6 +14,8 @@
 namespace heatsink::distributed {
 namespace {
 
+static_assert(kSpreadValueBytesMax == spread::kValueBytesMax);
+
 std::string ms_of(Nanos time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
@@ -22,10 +24,9 @@ std::string ms_of(Nanos time) {
 // proxy that finds them uneven replaces them.
 std::string wanted_slots(std::string_view key, std::size_t copies) {
   const std::uint16_t slot = resp::key_slot(key);
-  std::string text;
-  for (std::size_t i = 0; i < copies; ++i)
-    text += (text.empty() ? "" : ",") + std::to_string(spread::part_slot(slot, i));
-  return text;
+  std::vector<std::uint16_t> slots;
+  for (std::size_t i = 0; i < copies; ++i) slots.push_back(spread::part_slot(slot, i));
+  return spread::slots_text(slots);
 }
 
 Status check_timeout(Nanos timeout) {
@@ -89,7 +90,8 @@ std::optional<std::vector<std::uint16_t>> SpreadKeys::Core::slots_of(const std::
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(key);
-    if (found != known_.end() && now - found->second.at < kFresh) return found->second.slots;
+    if (found != known_.end() && now - found->second.at < spread::kLayoutFresh)
+      return found->second.slots;
   }
   const Result<resp::Value> reply =
       call("spread_layout", spread::layout_name(key),
@@ -100,7 +102,7 @@ std::optional<std::vector<std::uint16_t>> SpreadKeys::Core::slots_of(const std::
   std::vector<std::uint16_t> slots =
       spread::parse_layout(reply->text).value_or(spread::Layout{}).slots;
   const std::lock_guard lock(mutex_);
-  if (known_.size() >= kKeysMax) known_.clear();
+  if (known_.size() >= spread::kLayoutsKept) known_.clear();
   known_[key] = {slots, now};
   return slots;
 }
@@ -138,7 +140,8 @@ Result<std::optional<std::string>> SpreadKeys::Core::get(const std::string& key)
   const std::string copy = spread::copy_name(*slot, key);
   const std::string lease = spread::lease_text(random_.next());
   const Nanos life = spread::jittered(options_.ttl, random_.next());
-  const Result<resp::Value> found = call("spread_read", copy, {lease, ms_of(life)}, kPatience);
+  const Result<resp::Value> found =
+      call("spread_read", copy, {lease, ms_of(life)}, spread::kReadPatience);
   const bool granted = found.ok() && found->type == resp::Value::Type::kArray;
   if (found.ok() && !granted) {
     const spread::CopyText text = spread::parse_copy(found->text);
@@ -148,7 +151,7 @@ Result<std::optional<std::string>> SpreadKeys::Core::get(const std::string& key)
   }
   if (!found.ok()) {
     const std::lock_guard lock(mutex_);
-    suspects_[*slot] = BootClock::now() + kSuspicion;
+    suspects_[*slot] = BootClock::now() + spread::kSuspicion;
   }
   Result<std::optional<std::string>> value = ask_key(key, ttl_ms);
   if (!value.ok() || !granted) return value;

@@ -28,16 +28,9 @@ inline constexpr std::size_t kSpreadValueBytesMax = 1024UL * 1024UL;  // nor hav
 // The same copies as those of proxies with a rule spread.copies (docs/guides/spread.md), with the
 // same bound: get() returns a value that the key had at most `ttl` before. Works on a single
 // server, too, which then does all the work. Any thread; each call waits for the server: one round
-// trip if there is a copy. Memory: a layout for each key, at most kKeysMax.
+// trip if there is a copy, whose node must answer within 100 ms. Memory: at most 10,000 layouts.
 class SpreadKeys {
  public:
-  static constexpr std::size_t kKeysMax = 10'000;
-  static constexpr Nanos kFresh = std::chrono::seconds(10);  // a layout is asked for again
-  // The node of a copy must answer within this time. If it does not, the key itself is asked, and
-  // for kSuspicion all keys with copies there.
-  static constexpr Nanos kPatience = Millis(100);
-  static constexpr Nanos kSuspicion = Millis(500);
-
   // kOutOfRange: an option is.
   static Result<std::unique_ptr<SpreadKeys>> make(std::shared_ptr<Server> server,
                                                   const SpreadOptions& options);

@@ -39,8 +39,7 @@ void check_rights(const Facts& facts, Findings& out) {
   }
   const std::string_view touch = server.error("TOUCH");
   const bool needs_touch = server.evicts_by_use();
-  if (needs_touch && touch.starts_with("NOPERM") &&
-      touch.find("to run the ") != std::string_view::npos) {
+  if (needs_touch && policy::refuses_command(touch)) {
     out.push_back({Level::kWarning, "the server's user '" + user_of(facts) + "' may not run TOUCH",
                    "the server may evict keys that are read from copies, because it sees no reads",
                    "grant it", "ACL SETUSER " + user_of(facts) + " +touch", "touch"});

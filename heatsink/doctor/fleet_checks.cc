@@ -7,55 +7,51 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/fleet/names.h"
+#include "heatsink/policy/needed_rights.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::doctor {
 namespace {
 
+struct Right {
+  std::string_view command, rule;  // as in NeededRight
+};
 // In the order of the guide (docs/guides/fleet.md).
-constexpr std::array<std::string_view, 6> kCommands = {"SET",  "GETRANGE",    "SADD",
-                                                       "SREM", "SRANDMEMBER", "PEXPIRE"};
+constexpr std::array<Right, 6> kRights = {{{"SET", "+set"},
+                                           {"GETRANGE", "+getrange"},
+                                           {"SADD", "+sadd"},
+                                           {"SREM", "+srem"},
+                                           {"SRANDMEMBER", "+srandmember"},
+                                           {"PEXPIRE", "+pexpire"}}};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-// "NOPERM ... to run the 'set' command". Any other NOPERM is about the key.
-bool refuses_command(std::string_view error) {
-  return error.find("to run the ") != std::string_view::npos;
+std::string missing_sentence(const std::string& user, const std::string& commands,
+                             bool refuses_keys) {
+  std::string what = "the server's user '" + user + "' may not ";
+  if (!commands.empty()) what += "run " + commands;
+  if (refuses_keys)
+    what += fmt::format("{}use the keys {}*", commands.empty() ? "" : ", ", fleet::kKeyPrefix);
+  return what;
 }
 
 void check_fleet(const Facts& facts, Findings& out) {
   if (!facts.options.fleet_enabled) return;
   const std::string user = printable(redis::Credentials{facts.upstream.user, ""}.acl_user());
-  std::string names, rules;
-  bool is_refused = false, refuses_keys = false;
+  std::string commands, rules;
+  bool refuses_keys = false;
   std::size_t answered = 0;
-  for (const std::string_view command : kCommands) {
-    const std::string_view error = facts.server.error(fleet_reply(command));
-    if (error.starts_with("NOPERM")) {
-      is_refused = true;
-      if (refuses_command(error)) {
-        names += names.empty() ? std::string(command) : ", " + std::string(command);
-        rules += " +" + lower(command);
-      } else {
-        refuses_keys = true;
-      }
+  for (const Right& right : kRights) {
+    const std::string_view error = facts.server.error(fleet_reply(right.command));
+    if (policy::refuses_command(error)) {
+      commands += (commands.empty() ? "" : ", ") + std::string(right.command);
+      rules += " " + std::string(right.rule);
+    } else {
+      refuses_keys |= error.starts_with("NOPERM");
     }
-    if (facts.server.replies.contains(fleet_reply(command))) ++answered;
+    if (facts.server.replies.contains(fleet_reply(right.command))) ++answered;
   }
-  if (refuses_keys) {
-    names += names.empty() ? "" : ", ";
-    names += fmt::format("use the keys {}*", fleet::kKeyPrefix);
-    rules += fmt::format(" ~{}*", fleet::kKeyPrefix);
-  }
-  if (is_refused) {
-    out.push_back({Level::kWarning,
-                   fmt::format("the server's user '{}' may not {}{}", user,
-                               names.starts_with("use") ? "" : "run ", names),
+  if (refuses_keys) rules += fmt::format(" ~{}*", fleet::kKeyPrefix);
+  if (!rules.empty()) {
+    out.push_back({Level::kWarning, missing_sentence(user, commands, refuses_keys),
                    "this proxy counts alone, or its counts reach no other member of the fleet",
                    "grant it", "ACL SETUSER " + user + rules});
     return;

@@ -16,6 +16,17 @@ constexpr Nanos kTick = Millis(250);
 // Minimum time between reconnects to a server that has become a replica.
 constexpr Nanos kRenewAfter = std::chrono::seconds(1);
 constexpr int kRedirectsMax = 5;
+// A report that takes longer is of no use: the next one is due.
+constexpr Nanos kResponseTimeoutMax = std::chrono::seconds(2);
+
+// What is the same for all links.
+LinkOptions completed(LinkOptions options) {
+  options.url.db = 0;
+  options.server.client_name = "heatsink-fleet";
+  options.server.use = "counts of the fleet";
+  options.server.response_timeout = std::min(options.server.response_timeout, kResponseTimeoutMax);
+  return options;
+}
 
 }  // namespace
 
@@ -27,11 +38,11 @@ struct Link::Question {
 
 Link::Link(net::EventLoop& loop, const LinkOptions& options, Counted counted, OnList on_list)
     : loop_(loop),
-      options_(options),
+      options_(completed(options)),
       counted_(std::move(counted)),
       on_list_(std::move(on_list)),
-      nodes_(std::make_shared<distributed::ServerNodes>(loop, options.url, options.tls,
-                                                        options.server, options.followed)),
+      nodes_(std::make_shared<distributed::ServerNodes>(loop, options_.url, options_.tls,
+                                                        options_.server, options_.followed)),
       member_(options.member, *this) {}
 
 Link::~Link() {

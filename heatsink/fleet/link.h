@@ -18,11 +18,12 @@ namespace heatsink::fleet {
 
 struct LinkOptions {
   MemberOptions member;
-  net::RedisUrl url;  // in a cluster, of any node
+  // In a cluster, of any node. Its database is not used: all instances meet in database 0.
+  net::RedisUrl url;
   net::TlsContext tls;
   // Where the server is, if somebody else finds it (Sentinels, replicas); it outlives the link.
   redis::UpstreamAddress* followed = nullptr;
-  distributed::ServerOptions server;  // its times and its client_name; the rest is not used
+  distributed::ServerOptions server;  // its times; the rest is not used
 };
 
 // The loop's thread. Has connections of its own, one to each node that it needs, so nothing else

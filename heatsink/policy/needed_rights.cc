@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::string_view kNoCopies = "no local copies";
 
-// "NOPERM ... to run the 'exists' command". Any other NOPERM is about a key.
-bool refuses_command(std::string_view error) {
-  return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
-}
 bool refuses_key(std::string_view error) {
   return error.starts_with("NOPERM") && !refuses_command(error);
 }
@@ -42,6 +38,10 @@ MissingRight missing_right(const std::string& what, const std::string& without_i
 }
 
 }  // namespace
+
+bool refuses_command(std::string_view error) {
+  return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
+}
 
 // TOUCH is not in the list. The proxy sends it only to servers that evict keys by use.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,

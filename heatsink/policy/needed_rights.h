@@ -30,6 +30,10 @@ struct MissingRight {
   }
 };
 
+// Whether the error refuses the command itself: "NOPERM ... to run the 'exists' command". Any other
+// NOPERM is about a key. Of Redis 6 to 8 and Valkey.
+bool refuses_command(std::string_view error);
+
 // `user`: the name in the server's ACL.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
                                        bool is_cluster);

@@ -146,10 +146,10 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   if (any_near)
     std::erase_if(candidates_, [](const auto& each) { return !each.first->replica->is_near(); });
   const std::size_t count = candidates_.size();
-  if (read.may_be_master && draw(count + 1) == 0) return Sent::kMastersTurn;
-  std::size_t chosen = draw(count);
+  if (read.may_be_master && random_.next() % (count + 1) == 0) return Sent::kMastersTurn;
+  std::size_t chosen = random_.next() % count;
   if (count > 1) {
-    const std::size_t other = (chosen + 1 + draw(count - 1)) % count;
+    const std::size_t other = (chosen + 1 + random_.next() % (count - 1)) % count;
     if (candidates_[other].second->in_flight() < candidates_[chosen].second->in_flight())
       chosen = other;
   }
@@ -181,12 +181,6 @@ bool ReplicaServers::send_to_master(const ReplicaRead& read, std::string_view re
   counters_.add(Count::kForwardedShared);
   send_on(*connection, read, request, std::move(pending));
   return true;
-}
-
-// Knuth's MMIX generator.
-std::uint64_t ReplicaServers::draw(std::uint64_t below) {
-  random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
-  return (random_ >> 33) % below;
 }
 
 // ---- connections

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/random.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/replica_carrier.h"
 #include "heatsink/proxy/shared_state.h"
@@ -83,7 +84,6 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   void connect(Link& link, Slot& slot, resp::Protocol protocol);
   void send_on(Upstream& connection, const ReplicaRead& read, std::string_view request,
                Pending&& pending);
-  std::uint64_t draw(std::uint64_t below);
   Nanos answer_limit() const;
 
   // Upstream::Host
@@ -106,7 +106,7 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   copies::Counters& counters_;
   Upstreams& masters_;
   Upstream::Host& replies_;
-  std::uint64_t random_;
+  Random random_;
   std::shared_ptr<const topology::ReplicaMap> map_;
   std::uint64_t version_ = 0;  // of map_
   std::unordered_map<const topology::Replica*, Link> links_;

@@ -12,12 +12,6 @@ namespace {
 
 constexpr Nanos kAskAgain = std::chrono::seconds(1);  // after a question without an answer
 
-std::string text_of(const std::vector<std::uint16_t>& slots) {
-  std::string text;
-  for (const std::uint16_t slot : slots) text += (text.empty() ? "" : ",") + std::to_string(slot);
-  return text;
-}
-
 }  // namespace
 
 // Asks for one layout, and makes a better one if the node has none, or an uneven one.
@@ -71,7 +65,7 @@ class SpreadLayoutQuestion final : public OwnRequester {
     Upstream* const connection = layouts_.parts_.connection_to(slot(), resp::Protocol::kResp2);
     if (slots.empty() || connection == nullptr) return false;
     send_script(layouts_.parts_.shared.scripts, *connection, kReplace, spread::kLayoutScript,
-                {name_, text, text_of(slots), std::to_string(spread::kLayoutLeastMs),
+                {name_, text, spread::slots_text(slots), std::to_string(spread::kLayoutLeastMs),
                  std::to_string(spread::kLayoutEndsMs)});
     return true;
   }
@@ -87,13 +81,14 @@ SpreadLayouts::~SpreadLayouts() = default;
 SpreadLayouts::Entry* SpreadLayouts::entry_of(std::string_view key) {
   const auto found = entries_.find(std::string(key));
   if (found != entries_.end()) return &found->second;
-  if (entries_.size() >= kKeysMax)
+  if (entries_.size() >= spread::kLayoutsKept)
     std::erase_if(entries_, [](const auto& each) { return each.second.question == nullptr; });
-  return entries_.size() < kKeysMax ? &entries_[std::string(key)] : nullptr;
+  return entries_.size() < spread::kLayoutsKept ? &entries_[std::string(key)] : nullptr;
 }
 
 bool SpreadLayouts::is_fresh(const Entry& entry) const {
-  return entry.known_at != TimePoint::min() && parts_.loop.now() - entry.known_at < kFresh;
+  return entry.known_at != TimePoint::min() &&
+         parts_.loop.now() - entry.known_at < spread::kLayoutFresh;
 }
 
 const std::vector<std::uint16_t>* SpreadLayouts::known(std::string_view key, std::size_t copies) {
@@ -130,7 +125,6 @@ void SpreadLayouts::ended(const std::string& key, bool ok, std::string_view text
   if (found == entries_.end()) return;
   Entry& entry = found->second;
   if (ok) {
-    entry.text = text;
     entry.layout = spread::parse_layout(text).value_or(spread::Layout{});
     entry.known_at = parts_.loop.now();
   }

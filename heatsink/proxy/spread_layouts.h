@@ -17,13 +17,9 @@ namespace heatsink::proxy {
 
 class SpreadLayoutQuestion;
 
-// One per worker; its thread only. Memory: at most kKeysMax layouts.
+// One per worker; its thread only. Memory: at most spread::kLayoutsKept layouts.
 class SpreadLayouts {
  public:
-  static constexpr std::size_t kKeysMax = 10'000;
-  // A layout is asked for again after this time, so changes of other proxies are known then.
-  static constexpr Nanos kFresh = std::chrono::seconds(10);
-
   explicit SpreadLayouts(SpreadParts& parts);
   ~SpreadLayouts();
   SpreadLayouts(const SpreadLayouts&) = delete;
@@ -41,14 +37,13 @@ class SpreadLayouts {
  private:
   friend class SpreadLayoutQuestion;
   struct Entry {
-    std::string text;  // of the layout; "": none
     spread::Layout layout;
     TimePoint asked_at = TimePoint::min(), known_at = TimePoint::min();
     std::unique_ptr<SpreadLayoutQuestion> question;
     std::vector<Then> waiting;
   };
 
-  Entry* entry_of(std::string_view key);  // null: kKeysMax questions are in flight
+  Entry* entry_of(std::string_view key);  // null: kLayoutsKept questions are in flight
   bool is_fresh(const Entry& entry) const;
   void ask(std::string_view key, Entry& entry, std::size_t copies);
   void ended(const std::string& key, bool ok, std::string_view text);

@@ -10,6 +10,7 @@
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
+#include "heatsink/spread/spread.h"
 
 namespace heatsink::proxy {
 
@@ -24,12 +25,11 @@ struct SpreadParts {
   // them, until then.
   std::unordered_map<const redis::UpstreamAddress*, TimePoint> suspects = {};
 
-  static constexpr Nanos kSuspicion = Millis(500);
   static constexpr Nanos kLookAgain = Millis(1);  // for a connection that is being opened
 
   void count(copies::Count what) { counters.add(what); }
   void suspect(const redis::UpstreamAddress& server) {
-    suspects[&server] = loop.now() + kSuspicion;
+    suspects[&server] = loop.now() + spread::kSuspicion;
   }
   bool is_suspect(const redis::UpstreamAddress& server) {
     if (suspects.empty()) return false;

@@ -26,7 +26,7 @@ void SpreadRead::begin(const std::vector<std::uint16_t>& slots, std::size_t firs
     copy_name_ = spread::copy_name(slot_, key_);
     node_ = &connection->server();
     awaits_copy_ = true;
-    timer_ = parts_.loop.call_after(kPatience, [this] { late(); });
+    timer_ = parts_.loop.call_after(spread::kReadPatience, [this] { late(); });
     return send(*connection, kCopy, true, {"GET", copy_name_});
   }
   ask_key();
@@ -36,11 +36,11 @@ void SpreadRead::begin(const std::vector<std::uint16_t>& slots, std::size_t firs
 
 void SpreadRead::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (ticket == kCopy) {
-    if (awaits_copy_ && take_.size() <= kValueMax + kFrameMax) take_.append(bytes);
+    if (awaits_copy_ && take_.size() <= spread::kValueBytesMax + kFrameMax) take_.append(bytes);
   } else if (ticket == kKey) {
     reader_.client.take_reply(reader_.ticket, bytes);
     if (fills_) value_.append(bytes);
-    if (value_.size() > kValueMax) give_up_fill();
+    if (value_.size() > spread::kValueBytesMax) give_up_fill();
   } else {
     OwnRequester::take_reply(ticket, bytes);
   }

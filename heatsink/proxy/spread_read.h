@@ -22,10 +22,6 @@ namespace heatsink::proxy {
 // reply of a node. is_over() says when it may be freed, at the end of a turn.
 class SpreadRead final : public OwnRequester {
  public:
-  // A node that has a copy must answer within this time; then the key itself is asked.
-  static constexpr Nanos kPatience = Millis(100);
-  static constexpr std::size_t kValueMax = std::size_t{1024} * 1024;  // longer ones get no copies
-
   struct Reader {
     Requester& client;
     ReplyQueue::Ticket ticket;  // of the client's queue

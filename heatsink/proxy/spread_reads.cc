@@ -25,7 +25,7 @@ bool SpreadReads::may_read(const Request& request) const {
 
 bool SpreadReads::has_room(const Request& request) const {
   const std::uint64_t known = client_.session.known_reply_bytes(request);
-  if (known > SpreadRead::kValueMax) return false;  // it has no copies
+  if (known > spread::kValueBytesMax) return false;  // it has no copies
   if (known > parts_.shared.options().stream_threshold.count) return false;
   const std::uint64_t in_flight = client_.traffic.sent - client_.traffic.received;
   return in_flight == 0 ||

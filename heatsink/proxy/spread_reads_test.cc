@@ -134,7 +134,7 @@ TEST_F(SpreadReadsTest, RepliesInFlightAreBounded) {
   client.traffic.received = 120;
   EXPECT_TRUE(may_go({"GET", "hot"}));
   client.traffic.received = 128;
-  client.known_bytes = SpreadRead::kValueMax + 1;
+  client.known_bytes = spread::kValueBytesMax + 1;
   EXPECT_FALSE(may_go({"GET", "hot"})) << "it has no copies";
 }
 

@@ -31,7 +31,7 @@ class SpreadWrite final : public OwnRequester {
   bool is_over() const { return is_released_ && asked_ == 0 && in_flight() == 0; }
 
  private:
-  // Nodes that did not answer before are told, too, but not waited for.
+  // The ticket of a tombstone for a suspect node: it is sent, and the write does not wait for it.
   static constexpr ReplyQueue::Ticket kNotAwaited = UINT64_MAX;
 
   void answered(ReplyQueue::Ticket ticket, const resp::Value& reply) override;

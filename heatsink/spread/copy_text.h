@@ -2,6 +2,7 @@
 // Defines the values that stand in a copy's place, and what a reader does with each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,6 +59,13 @@ inline AfterCopy after_lease(bool granted) {
 // After a write no copies are made for this time, so that a key with many writes does not have a
 // fill for each of them: below about 100 reads between two writes, copies cost more than they save.
 inline constexpr Nanos kTombstone = Millis(10);
+
+// Longer values get no copies.
+inline constexpr std::size_t kValueBytesMax = std::size_t{1024} * 1024;
+// A node that has a copy must answer a reader within this time. If it does not, the key itself is
+// asked, and for kSuspicion no copy there.
+inline constexpr Nanos kReadPatience = Millis(100);
+inline constexpr Nanos kSuspicion = Millis(500);
 
 // The life of one lease and its copy: between three quarters and all of `ttl`, so that the copies
 // of a key do not end together. Jitter only shortens: `ttl` is a bound.

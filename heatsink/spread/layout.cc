@@ -46,15 +46,16 @@ bool is_even(const std::vector<std::uint16_t>& slots, Owners owners) {
 
 }  // namespace
 
+std::string slots_text(std::span<const std::uint16_t> slots) {
+  std::string text;
+  for (const std::uint16_t slot : slots) text += (text.empty() ? "" : ",") + std::to_string(slot);
+  return text;
+}
+
 std::string to_text(const Layout& layout) {
   std::string text(kVersion);
   text += std::to_string(layout.made_ms);
-  char before = ' ';
-  for (const std::uint16_t slot : layout.slots) {
-    text += before;
-    text += std::to_string(slot);
-    before = ',';
-  }
+  if (!layout.slots.empty()) text += ' ' + slots_text(layout.slots);
   return text;
 }
 

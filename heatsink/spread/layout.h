@@ -2,6 +2,7 @@
 // Says in which slots the copies of one key are, and chooses these slots.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "heatsink/base/clock.h"
 
 namespace heatsink::spread {
 
@@ -26,6 +29,13 @@ struct Layout {
 inline constexpr std::int64_t kLayoutLeastMs = 60'000;
 inline constexpr std::int64_t kLayoutEndsMs = 3'600'000;
 
+// A proxy's thread or a program keeps at most so many layouts. It asks again for one that is older
+// than that, so it knows the changes of others by then.
+inline constexpr std::size_t kLayoutsKept = 10'000;
+inline constexpr Nanos kLayoutFresh = std::chrono::seconds(10);
+
+// "12,5473,10934"
+std::string slots_text(std::span<const std::uint16_t> slots);
 // "hs1 1700000000000 12,5473,10934": the value of layout_name(key).
 std::string to_text(const Layout& layout);
 // nullopt: anything else, as of a later version, or of a client that uses this name. Accepts only

@@ -104,7 +104,7 @@ class FailoverTest(unittest.TestCase):
         self.assertEqual(self.upstream_of(proxy), first.server.port)
 
     def expect_hits(self, proxy):
-        """Copies are served again: of a key that nobody writes."""
+        """The proxy serves copies again, of a key that no client writes."""
         before = proxy.hits()
 
         def hit():

@@ -4,8 +4,8 @@
 import signal
 import unittest
 
-from failover_stage import FailoverTest, Reader
-from harness import PATIENCE_S, ValueClient, until
+from failover_stage import BACK_WITHIN_S, FailoverTest, Reader
+from harness import PATIENCE_S, SLOW, ValueClient, until
 from harness.processes import Library
 from harness.sentinels import FirstWrite, Replicated, Sentinels, ask, calls_of
 
@@ -46,6 +46,7 @@ class LibrarySentinelTest(LibraryFailoverTest):
         with reader, first:
             self.old.process.kill()
             new = first.wait()
+            self.assertLess(self.back_after(self.library, first), BACK_WITHIN_S * SLOW)
             # It comes back as a master, and stays one for ten seconds.
             self.old.restart()
             self.write_on(self.library, new, reader)

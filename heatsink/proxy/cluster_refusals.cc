@@ -116,6 +116,7 @@ bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view re
   pending.rerouted->taught = true;
   pending.rerouted->request.clear();
   from.send_own({"SCRIPT", "LOAD", *text});
+  from.use_db(pending.db);
   if (pending.rerouted->asked) from.send_own({"ASKING"});
   from.send(wire, std::move(pending));
   return true;
@@ -159,6 +160,7 @@ bool ClusterServers::split(Upstream& from, Pending& pending) {
     refused.pending.session = &scatter;
     refused.pending.ticket = Scatter::ticket_of(i);
     refused.pending.read_only = true;
+    refused.pending.db = made.whole.db;
     refused.pending.rerouted = std::make_unique<Rerouted>(before);
     refused.pending.rerouted->request = scatter.parts()[i].request;
     refused.pending.rerouted->redirects = 0;
@@ -231,7 +233,9 @@ bool ClusterServers::send_one(Refused& refused) {
                                            : refused.to->unreachable("no connection in time"));
     return true;
   }
-  if (shared.connection == nullptr) return false;
+  if (shared.connection == nullptr || !shared.connection->learn_db(refused.pending.db))
+    return false;
+  shared.connection->use_db(refused.pending.db);
   if (refused.asking) shared.connection->send_own({"ASKING"});
   if (Requester* const client = refused.pending.session; client && !refused.pending.read_only)
     client->note_written(*refused.to);

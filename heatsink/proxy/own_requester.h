@@ -94,10 +94,7 @@ class OwnRequester : public Requester {
     pending.read_only = read_only;
     ByteBuffer wire;
     resp::append_request(wire, args);
-    if (connection.db() != 0) {
-      connection.set_db(0);
-      connection.send_select(0, nullptr);
-    }
+    connection.use_db(0);
     ++in_flight_;
     connection.send(wire.view(), std::move(pending));
   }

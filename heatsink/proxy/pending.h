@@ -63,6 +63,7 @@ struct Pending : copies::Effects {
   std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
   std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb
   std::uint32_t expected = 0;  // estimated bytes of the reply
+  std::uint32_t db = 0;        // of the connection when it took the request
   std::uint16_t sized_as = 0;  // CommandFacts::sized_as, to record the size of the reply
   ReplyQueue::Ticket ticket = ReplyQueue::kNone;  // for the client's reply
   std::uint64_t reply_of = 0;  // a ReadHash: the worker records the length of the reply

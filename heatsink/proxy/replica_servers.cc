@@ -161,13 +161,9 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   return Sent::kToReplica;
 }
 
-// If the replica refuses SELECT, it refuses the request behind it, or the connection fails.
 void ReplicaServers::send_on(Upstream& connection, const ReplicaRead& read,
                              std::string_view request, Pending&& pending) {
-  if (connection.db() != read.db) {
-    connection.set_db(read.db);
-    connection.send_select(read.db, nullptr);
-  }
+  connection.use_db(read.db);
   connection.send(request, std::move(pending));
 }
 

@@ -202,6 +202,8 @@ Session::Step Session::send_parts(Request& request, const FanOutRow& row,
       parts_.upstreams.await_shared(protocol_, to, *this);
       return stall(Awaited::kShared);
     }
+    if (in_right_db(*shared.connection, request, step) == nullptr)
+      return no_connection(request, step);
     connections.push_back(shared.connection);
   }
   parts_.count(copies::Count::kCommands);

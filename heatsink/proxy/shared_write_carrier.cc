@@ -27,10 +27,7 @@ void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target
                               std::string_view request, Pending&& pending) {
   Upstream& connection = *shared(key, target).connection;
   // Each request on a shared connection has its SELECT right before it, if the database changes.
-  if (connection.db() != target.db) {
-    connection.set_db(target.db);
-    connection.send_select(target.db, nullptr);
-  }
+  connection.use_db(target.db);
   copies_.begin_writes(pending);
   counters_.add(copies::Count::kForwardedShared);
   connection.send(request, std::move(pending));

@@ -55,6 +55,7 @@ Upstream::~Upstream() {
 
 void Upstream::send(std::string_view request, Pending&& pending) {
   pending.sent_at = loop_.now();
+  pending.db = db_;
   if (pending_.empty()) timeouts_.command_sent(pending.sent_at);
   if (is_shared()) {
     pending.bytes = static_cast<std::uint32_t>(request.size());
@@ -76,6 +77,21 @@ void Upstream::send_select(std::uint32_t db, Requester* waiter) {
   pending.kind = PendingKind::kSelect;
   pending.number = db;
   send(select.view(), std::move(pending));
+}
+
+void Upstream::use_db(std::uint32_t db) {
+  if (db_ == db) return;
+  set_db(db);
+  send_select(db, nullptr);
+}
+
+bool Upstream::learn_db(std::uint32_t db) {
+  if (db_ == db || knows_db(db)) return true;
+  if (db_ != kUnknownDb) {
+    set_db(kUnknownDb);
+    send_select(db, nullptr);
+  }
+  return false;
 }
 
 void Upstream::send_own(std::initializer_list<std::string_view> args) {

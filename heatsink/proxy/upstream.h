@@ -100,6 +100,12 @@ class Upstream final : public net::FdHandler {
   void send(std::string_view request, Pending&& pending);
   // Sends SELECT before the next request. `waiter` gets the reply; null: no session waits for it.
   void send_select(std::uint32_t db, Requester* waiter);
+  // The next request runs in this database: SELECT goes before it if necessary. If the server
+  // refuses SELECT, it refuses that request, too, or the connection fails.
+  void use_db(std::uint32_t db);
+  // True: use_db() may be called. False: the connection has not used this database before. SELECT
+  // is on its way, and the server may refuse it; the caller asks again later.
+  bool learn_db(std::uint32_t db);
   // Sends a request of the proxy's own and drops its reply.
   void send_own(std::initializer_list<std::string_view> args);
   // Sends the rest of a request whose beginning was sent. Private connections only.

@@ -5,13 +5,17 @@ The rows of docs/design/coherence.md, "Many nodes". All keys of a recorded load 
 writers past the proxy write to its owner and to the node that will own it.
 """
 
+import itertools
 import signal
 import time
 import unittest
 
-from cluster_stage import ClusterRows, ClusterTheatre, hold_writes
+from cluster_stage import PREFIX, ClusterRows, ClusterTheatre, hold_writes
 from harness import PATIENCE_S, ValueClient, until
 from recorded import COPIES
+
+BIG_SLOT = 300_000  # keys: such that pushes are late
+
 
 class Moves(ClusterRows):
     def test_there_and_back_key_by_key(self):
@@ -37,6 +41,26 @@ class Moves(ClusterRows):
                 until(lambda: self.all_know(theatre, thief), PATIENCE_S, "all know the new owner")
                 owner("CLIENT", "UNPAUSE")
                 play.copies_speak(COPIES)
+
+    def test_moved_atomically(self):
+        """There is no ASK, and the pushes of a big slot come up to seconds after the new owner's
+        first write. Valkey answers nobody while it deletes the slot's keys.
+        """
+        with self.playing() as (theatre, play):
+            if not theatre.cluster.moves_atomically():
+                self.skipTest("this server cannot move a slot atomically")
+            there = (theatre.owner, theatre.other)
+            for keys in (0, BIG_SLOT):
+                self.fill(there[0], keys)
+                for source, target in (there, there[::-1]):
+                    theatre.cluster.move_atomically(theatre.slot, source, target)
+                    play.copies_speak(COPIES)
+
+    @staticmethod
+    def fill(node, keys):
+        for begin in range(0, keys, 1000):
+            pairs = ((f"{PREFIX}:fill:{n}", "v") for n in range(begin, begin + 1000))
+            assert node("MSET", *itertools.chain(*pairs)) == "OK"
 
     def copy_keys(self, theatre, source, target):
         target("CLUSTER", "SETSLOT", theatre.slot, "IMPORTING", source.name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of real servers: masters that share all slots, replicas, slots that move."""
 
-from .client import ValueClient
+from .client import RedisError, ValueClient
 from .patience import PATIENCE_S, until
 from .processes import MEET_SOON, Redis
 
@@ -191,3 +191,24 @@ class Cluster:
         self.begin_move(slot, source, target)
         self.move_keys(slot, source, target)
         self.end_move(slot, target)
+
+    def moves_atomically(self):
+        """Whether the servers can (Valkey 9 and later, Redis 8.4 and later)."""
+        return self._atomic_command(*self.masters[:2], 0) is not None
+
+    def move_atomically(self, slot, source, target):
+        """The servers move the slot by themselves; it is complete when this returns."""
+        node, command = self._atomic_command(source, target, slot)
+        reply = node("CLUSTER", *command)
+        if isinstance(reply, RedisError):
+            raise AssertionError(f"{command}: {reply}")
+        until(lambda: self.owner_of(slot) is target, PATIENCE_S, "the slot has moved")
+
+    def _atomic_command(self, source, target, slot):
+        """Who is told to move the slot, and how; None: the servers cannot."""
+        known = {str(name, "utf-8") for name, *_ in source("COMMAND", "INFO", "CLUSTER")[0][9]}
+        if "cluster|migrateslots" in known:
+            return source, ("MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", target.name)
+        if "cluster|migration" in known:
+            return target, ("MIGRATION", "IMPORT", slot, slot)
+        return None

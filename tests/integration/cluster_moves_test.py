@@ -203,26 +203,17 @@ class Resharding(ClusterTest):
 
 
 class AtomicMoves(ClusterTest):
+    """Valkey 9 and Redis 8.4 move whole slots without ASK (`MIGRATESLOTS`, `MIGRATION IMPORT`)."""
+
     def test_under_load(self):
-        masters = self.cluster.masters
-        source, target = masters[0], masters[1]
-        slots = self.cluster.slot("b"), self.cluster.slot("{b}x")
-        helped = source("CLUSTER", "HELP")
-        words = b"".join(e if isinstance(e, bytes) else e.encode() for e in helped)
-        old = b"MIGRATESLOTS" not in words
-        redis84 = b"MIGRATION" in words
-        if old and not redis84:
+        if not self.cluster.moves_atomically():
             self.skipTest("this server cannot move a slot atomically")
+        first, second = self.cluster.masters[:2]
+        slot = self.cluster.slot("b")
         with load(self.proxy.port, ("b",)) as askers:
             turned(askers, 2)
-            for i in range(4):
-                here, there = (source, target) if i % 2 == 0 else (target, source)
-                if redis84:
-                    there("CLUSTER", "MIGRATION", "IMPORT", slots[0], slots[0])
-                else:
-                    part = ("SLOTSRANGE", slots[0], slots[0])
-                    here("CLUSTER", "MIGRATESLOTS", *part, "NODE", there.name)
-                until(lambda t=there: self.cluster.owner("b") is t, what="the move")
+            for source, target in ((first, second), (second, first)) * 3:
+                self.cluster.move_atomically(slot, source, target)
                 turned(askers, 2)
         self.assertEqual(errors_of(askers)[:5], [])
 

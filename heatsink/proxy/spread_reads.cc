@@ -15,9 +15,11 @@ constexpr std::uint64_t kUnknownReplyBytes = 8 * 1024;  // a guess
 }  // namespace
 
 // Only reads that any client could have sent: by the proxy's own user, with no connection state.
+// While the reply to a write of the client is held, the copies of what it wrote have not ended yet.
 bool SpreadReads::may_read(const Request& request) const {
   const ClientState& state = client_.state;
   if (state.user_ != ClientState::User::kShared || state.no_local_reads_) return false;
+  if (client_.traffic.holds > 0) return false;
   if (state.in_multi_ || state.watching_ || state.subscribed() || state.db_ != 0) return false;
   if (request.has_waited() && request.waited_for().redirected_to != nullptr) return false;
   return client_.session.may_share() && !client_.session.next_reply().silent;

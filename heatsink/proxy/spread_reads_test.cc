@@ -118,6 +118,9 @@ TEST_F(SpreadReadsTest, NotBehindTheClientsOwnWrite) {
   client.traffic.note_write(name("hot"));
   EXPECT_FALSE(may_go({"GET", "hot"}));
   client.traffic.forget();
+  client.traffic.holds = 1;  // the server has answered the write, the nodes of the copies have not
+  EXPECT_FALSE(may_go({"GET", "hot"}));
+  client.traffic.holds = 0;
   EXPECT_TRUE(may_go({"GET", "hot"}));
 }
 

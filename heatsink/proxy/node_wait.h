@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers which nodes a client has written to, and joins the replies to WAIT of all of them.
+// What WAIT needs when the client's writes went over other connections, to several nodes: which
+// nodes these were, whether the server needs a write on WAIT's own connection, and one reply.
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +21,24 @@ class UpstreamAddress;
 
 namespace heatsink::proxy {
 
+// Whether WAIT waits for the last write on its own connection, and not for the last command there:
+// since Redis 7.2 (call() in server.c), and in Valkey. `hello`: the server's reply to HELLO, empty
+// if it knows no HELLO. True if its version is not known.
+inline bool waits_for_own_writes(std::string_view hello) {
+  resp::Value reply;
+  std::size_t used = 0;
+  if (hello.empty()) return false;
+  if (resp::parse_value(hello, reply, used) != resp::ValueStatus::kValue) return true;
+  const resp::Value* const version = reply.find("version");
+  if (version == nullptr) return true;
+  int major = 0, minor = 0;
+  const char* const end = version->text.data() + version->text.size();
+  const auto [dot, error] = std::from_chars(version->text.data(), end, major);
+  if (error != std::errc{} || dot == end) return true;
+  if (std::from_chars(dot + 1, end, minor).ec != std::errc{}) return true;
+  return major > 7 || (major == 7 && minor >= 2);
+}
+
 // Of one client. Not thread-safe. Cost of note(): one comparison while the client stays on a node.
 class WrittenNodes {
  public:
@@ -24,6 +46,9 @@ class WrittenNodes {
     if (nodes_.empty() || nodes_.back() != &node) add(node);
   }
   const std::vector<redis::UpstreamAddress*>& all() const { return nodes_; }
+  bool has(const redis::UpstreamAddress& node) const {
+    return std::find(nodes_.begin(), nodes_.end(), &node) != nodes_.end();
+  }
 
  private:
   void add(redis::UpstreamAddress& node) {

@@ -21,6 +21,28 @@ TEST_F(NodeWaitTest, EachNodeIsNotedOnce) {
   EXPECT_EQ(written.all(), (Nodes{&a, &b}));
 }
 
+TEST_F(NodeWaitTest, WhichNodesHaveWrites) {
+  WrittenNodes written;
+  written.note(a);
+  EXPECT_TRUE(written.has(a));
+  EXPECT_FALSE(written.has(b));
+}
+
+TEST(WaitsForOwnWrites, SinceRedis72) {
+  const auto of = [](const std::string& version) {
+    return waits_for_own_writes("*4\r\n+server\r\n+redis\r\n+version\r\n$" +
+                                std::to_string(version.size()) + "\r\n" + version + "\r\n");
+  };
+  for (const char* const old : {"6.0.16", "6.2.0", "7.0.15", "7.1.240"})
+    EXPECT_FALSE(of(old)) << old;
+  for (const char* const now : {"7.2.0", "7.4.1", "8.0.2", "9.1.2", "10.0", "255.255.255"})
+    EXPECT_TRUE(of(now)) << now;
+  EXPECT_FALSE(waits_for_own_writes(""));
+  for (const char* const unknown : {"+OK\r\n", "*0\r\n", "garbage"})
+    EXPECT_TRUE(waits_for_own_writes(unknown)) << unknown;
+  for (const char* const unknown : {"", "x", "7", "7.", "7.x"}) EXPECT_TRUE(of(unknown)) << unknown;
+}
+
 TEST_F(NodeWaitTest, TheSmallestNumberIsTheReply) {
   NodeWait wait({&a, &b});
   EXPECT_EQ(wait.node(), &a);

@@ -37,6 +37,7 @@ enum class PendingKind : std::uint8_t {
   kWatch,    // the client's WATCH, to a node of a cluster
   // A command of a transaction that the proxy has queued, or its MULTI: the reply is dropped.
   kQueued,
+  kOwnWrite,   // the proxy's, before a client's WAIT, which gets the error if it is refused
   kUnblock,    // the proxy's: ends the wait of a client that has left
   kPutBack,    // the proxy's: puts back the elements that such a client was given
   kCoalesced,  // the write of several clients, known to Coalescing by `number`

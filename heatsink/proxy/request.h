@@ -113,6 +113,9 @@ struct Request {
     // The node that executes it, after another node of the cluster has refused it; after ASKING.
     redis::UpstreamAddress* redirected_to = nullptr;
     bool asking = false;
+    // Before WAIT: the proxy's own writes, and why the server refused the last one.
+    std::uint8_t own_writes = 0;
+    std::string own_write_error;
     enum class Barrier : std::uint8_t { kNone, kAsked, kPassed, kLate } barrier = Barrier::kNone;
 
     std::string bytes;  // a copy of the request

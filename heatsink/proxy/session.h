@@ -455,6 +455,8 @@ class Session final : public ClientTransport::Listener,
   Channels& channels_of(const Request& request);
   Step run_raw(Request& request);
   Step run_wait(Request& request);
+  std::optional<Step> before_wait(Upstream& connection, Request& request);
+  bool write_before_wait(Upstream& connection);
   Step run_reset();
   Step run_quit();
   Step reply(std::string_view wire);

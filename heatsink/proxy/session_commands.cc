@@ -270,22 +270,6 @@ Session::Step Session::run_raw(Request& request) {
   return Step::kDone;
 }
 
-// WAIT waits for the last command on its own connection: here the mark before it (wait.h). Without
-// the mark it would not wait for this client's writes on another connection.
-// In front of a cluster it waits for each node that the client has written to.
-Session::Step Session::run_wait(Request& request) {
-  if (queues_transactions() && !written_.all().empty() && !has_state()) {
-    if (in_flight() > 0) return stall(Awaited::kDrain);  // a node may refuse a write
-    if (node_wait_ == nullptr) node_wait_ = std::make_unique<NodeWait>(written_.all());
-    request.waited().redirected_to = node_wait_->node();
-  }
-  Step step = Step::kDone;
-  Upstream* connection = private_connection(request, step);
-  if (connection == nullptr && step != Step::kStall) node_wait_.reset();
-  if (connection == nullptr) return no_connection(request, step);
-  return send_waiting(*connection, request);
-}
-
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   note_reply_at(parts_.loop.clock());  // a MONITOR stream may have shown values

@@ -14,7 +14,8 @@ constexpr std::size_t kPauseAt = 1024 * 1024;
 // The client did not send this request.
 bool sent_unasked(PendingKind kind) {
   return kind == PendingKind::kSelect || kind == PendingKind::kMark ||
-         kind == PendingKind::kUnblock || kind == PendingKind::kQueued;
+         kind == PendingKind::kUnblock || kind == PendingKind::kQueued ||
+         kind == PendingKind::kOwnWrite;
 }
 
 // The text of an error reply, without '-' and the end of the line.
@@ -180,6 +181,9 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       break;
     case PendingKind::kMark:
       mark_answered(kept);
+      break;
+    case PendingKind::kOwnWrite:
+      if (!ok && waiting_ != nullptr) waiting_->waited().own_write_error = error_text(kept);
       break;
     case PendingKind::kWaiting:
       if (node_wait_ != nullptr && !end_node_wait(pending, kept)) return false;

@@ -4,6 +4,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/session.h"
+#include "heatsink/topology/redirect.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 // Longer than the client's answer to a byte takes. Only clients that ended their output before
 // their reply came wait for this time.
 constexpr Nanos kOfferedFor = Millis(20);
+
+constexpr std::string_view kKeyBeforeWait = "heatsink:wait";
+constexpr std::uint8_t kOwnWritesMax = 5;  // each in another slot, if slots move
 
 }  // namespace
 
@@ -20,6 +24,63 @@ Session::Step Session::forward_waiting(Request& request) {
   Step step = Step::kDone;
   Upstream* connection = private_connection(request, step);
   return connection == nullptr ? no_connection(request, step) : send_waiting(*connection, request);
+}
+
+// WAIT waits for the last command, or write, on its own connection: here the mark before it
+// (wait.h), or the proxy's own write. Without them it would not wait for this client's writes on
+// another connection. In front of a cluster it waits for each node that the client has written to.
+Session::Step Session::run_wait(Request& request) {
+  if (queues_transactions() && !written_.all().empty() && !has_state()) {
+    if (in_flight() > 0) return stall(Awaited::kDrain);  // a node may refuse a write
+    if (node_wait_ == nullptr) node_wait_ = std::make_unique<NodeWait>(written_.all());
+    request.waited().redirected_to = node_wait_->node();
+  }
+  Step step = Step::kDone;
+  Upstream* connection = private_connection(request, step);
+  if (connection == nullptr && step != Step::kStall) node_wait_.reset();
+  if (connection == nullptr) return no_connection(request, step);
+  if (const std::optional<Step> first = before_wait(*connection, request)) return *first;
+  return send_waiting(*connection, request);
+}
+
+// nullopt: WAIT may be sent now.
+std::optional<Session::Step> Session::before_wait(Upstream& connection, Request& request) {
+  const std::uint8_t writes = request.has_waited() ? request.waited_for().own_writes : 0;
+  const std::string error =
+      writes > 0 ? std::exchange(request.waited().own_write_error, {}) : std::string();
+  if (writes > 0 && error.empty()) return std::nullopt;
+  const bool has_moved = topology::parse_redirect(error).has_value();
+  if (writes == 0 || (has_moved && writes < kOwnWritesMax)) {
+    if (!write_before_wait(connection)) return std::nullopt;
+    ++request.waited().own_writes;
+    return stall(Awaited::kDrain);
+  }
+  node_wait_.reset();
+  return reply_error("ERR heatsink: " + std::string(request.args()[0]) +
+                     " needs a write of the proxy's own before it (SET " +
+                     std::string(kKeyBeforeWait) + "), which the server has refused: " + error);
+}
+
+// False: not needed, or the node has no slots, so nothing can be written there.
+bool Session::write_before_wait(Upstream& connection) {
+  if (user_ != User::kShared || !written_.has(connection.server())) return false;
+  if (!waits_for_own_writes(connection.hello_reply())) return false;
+  if (subscribed() && protocol_ == resp::Protocol::kResp2) return false;  // WAIT is refused
+  std::string key(kKeyBeforeWait);
+  if (const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map()) {
+    const auto node = parts_.shared.cluster.index_of(connection.server());
+    const auto slot = node ? map->slot_of(*node, parts_.shared.next_random()) : std::nullopt;
+    if (!slot) return false;
+    key = resp::name_in_slot(*slot, key);
+  }
+  ByteBuffer set;
+  resp::append_request(set, {"SET", key, "", "PX", "1"});
+  Pending pending;
+  pending.session = this;
+  pending.kind = PendingKind::kOwnWrite;
+  ++traffic_.sent;
+  connection.send(set.view(), std::move(pending));
+  return true;
 }
 
 // No request follows a waiting one: after its wait was ended for a client that has left, the server

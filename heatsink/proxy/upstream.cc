@@ -19,6 +19,7 @@ bool is_ours(PendingKind kind) {
     case PendingKind::kSelect:
     case PendingKind::kOwn:
     case PendingKind::kMark:
+    case PendingKind::kOwnWrite:
     case PendingKind::kUnblock:
     case PendingKind::kPutBack:
     case PendingKind::kQueued:

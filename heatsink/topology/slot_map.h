@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "heatsink/resp/resp.h"
@@ -20,6 +21,14 @@ struct SlotMap {
   SlotMap() { owners.fill(kNoNode); }
 
   NodeIndex owner(std::uint16_t slot) const { return owners[slot]; }
+  // Any slot of the node, by a random number. nullopt: it has none. Cost: up to 16384 steps.
+  std::optional<std::uint16_t> slot_of(NodeIndex node, std::uint64_t random) const {
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      const auto slot = static_cast<std::uint16_t>((random + i) % owners.size());
+      if (owners[slot] == node) return slot;
+    }
+    return std::nullopt;
+  }
 
   struct Shard {
     NodeIndex master = kNoNode;

@@ -3,7 +3,8 @@
 
 unpack.py brings them here; where it cannot, the test says why and is skipped. Per server: the
 differential test, shorter, whose table must know each of its commands; and the integration tests
-that are about reads, copies and transactions. Only the long form of the checks runs them.
+that are about reads, copies, transactions, WAIT and clusters. Only the long form of the checks runs
+them.
 """
 
 import os
@@ -22,7 +23,14 @@ ALL = (
     "integration/own_commands_test.py",
     "integration/session_test.py",
     "integration/side_effects_test.py",
+    "integration/wait_test.py",
+    "integration/cluster_test.py",
+    "integration/cluster_databases_test.py",
+    "integration/cluster_moves_test.py",
+    "integration/cluster_nodes_test.py",
+    "integration/cluster_spread_test.py",
     "faults/coherence_test.py",
+    "faults/cluster_rows_test.py",
 )
 # Where fields of a hash expire by themselves no hash is served locally, as this test wants it.
 LOCAL_READS = "integration/local_reads_test.py"

@@ -51,6 +51,7 @@ struct ServerLink::Wire {
   bool may_become_cluster() const {
     return url.topology == net::Topology::kServer && url.unix_path.empty() && url.db == 0;
   }
+  bool is_cluster() const { return servers.get() != one; }
 
   net::EventLoop loop;
   const net::RedisUrl url;
@@ -182,9 +183,10 @@ resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   return std::move(*said).value();
 }
 
-// The first commands may be faster than the tracker, which finds out that the server is a node.
+// The first commands may be faster than the tracker, which finds out that the server is a node, or
+// come between that and become_cluster().
 void ServerLink::send(KeyServers::Words words, KeyServers::Done done) {
-  const bool may_be_node = !is_cluster_found_ && wire_->may_become_cluster();
+  const bool may_be_node = !wire_->is_cluster() && wire_->may_become_cluster();
   if (!may_be_node) return wire_->servers->ask(std::move(words), std::move(done));
   wire_->servers->ask(words, [this, words, done = std::move(done)](Result<resp::Value> said) {
     const bool is_redirect = said.ok() && said->is_error() && topology::parse_redirect(said->text);

@@ -47,6 +47,7 @@ class LibrarySentinelTest(LibraryFailoverTest):
             self.old.process.kill()
             new = first.wait()
             self.assertLess(self.back_after(self.library, first), BACK_WITHIN_S * SLOW)
+            self.sentinels.fail_over_no_more()
             # It comes back as a master, and stays one for ten seconds.
             self.old.restart()
             self.write_on(self.library, new, reader)

@@ -47,6 +47,7 @@ class SentinelTest(FailoverTest):
             self.old.process.kill()
             new = first.wait()
             self.expect_back(self.proxy, first)
+            self.sentinels.fail_over_no_more()
             # It comes back as a master, and stays one for ten seconds.
             self.old.restart()
             self.write_on(self.proxy, new, reader)
@@ -61,6 +62,7 @@ class SentinelTest(FailoverTest):
             self.old.process.freeze()
             new = first.wait()
             self.expect_back(self.proxy, first)
+            self.sentinels.fail_over_no_more()
             self.old.process.signal(signal.SIGCONT)
             self.expect_only_watched(self.old)
             self.expect_quiet(self.old)
@@ -72,6 +74,7 @@ class SentinelTest(FailoverTest):
             self.sentinels.ask(self.sentinels.all[0], "SENTINEL", "FAILOVER", "mymaster")
             new = first.wait()
             self.expect_back(self.proxy, first)
+            self.sentinels.fail_over_no_more()
             self.expect_only_watched(self.old)
             self.expect_quiet(self.old)
             self.write_on(self.proxy, new, reader)

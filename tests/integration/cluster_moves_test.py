@@ -67,6 +67,30 @@ class Resharding(ClusterTest):
                 self.cluster.move(slot, target, source)
         self.no_errors(askers)
 
+    def test_resp3(self):
+        """Each step of a move: no step, ASK, TRYAGAIN, MOVED."""
+        client = self.keep(RawClient(self.proxy.port, resp=3))
+
+        def asked(turn):
+            one, all_ = b"$1\r\n%d\r\n" % turn, {"{b}old": turn, f"{{b}}{turn}": turn}
+            for key, value in all_.items():
+                self.assertEqual(client.ask("SET", key, value), b"+OK\r\n")
+                self.assertEqual(client.ask("GET", key), one)
+            self.assertEqual(client.ask("MGET", *all_, "{b}none"), b"*3\r\n" + one * 2 + b"_\r\n")
+            self.assertIn(client.ask("HSET", "{b}hash", "f", turn), (b":0\r\n", b":1\r\n"))
+            self.assertEqual(client.ask("HGETALL", "{b}hash"), b"%1\r\n$1\r\nf\r\n" + one)
+
+        slot = self.cluster.slot("b")
+        source, target = self.owner_and_next("b")
+        asked(0)
+        self.cluster.begin_move(slot, source, target)
+        asked(1)
+        self.cluster.move_keys(slot, source, target)
+        asked(2)
+        self.cluster.end_move(slot, target)
+        asked(3)
+        self.assertEqual(client.ask("GET", "{b}1"), b"$1\r\n1\r\n")
+
     def test_a_big_request_while_its_slot_moves(self):
         source, target = self.owner_and_next("b")
         slot = self.cluster.slot("b")

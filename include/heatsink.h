@@ -13,7 +13,8 @@
 //   }
 //
 // In this order: options, functions that the caller gives, the client, the client with a server,
-// its statistics, window statistics, limits across processes, limits of this process.
+// its statistics, window statistics, limits across processes, keys on several nodes of a cluster,
+// limits of this process.
 #pragma once
 
 #include <stddef.h>
@@ -392,6 +393,55 @@ typedef struct heatsink_limiter_counts_values {
 } heatsink_limiter_counts_values;
 HEATSINK_API int heatsink_limiter_counts(heatsink_limiter* limiter,
                                          heatsink_limiter_counts_values* counts, size_t size);
+
+// ---- keys on several nodes of a cluster, read from copies or split, so that one hot key does not
+// make one node hot (docs/guides/spread.md)
+
+typedef struct heatsink_spread_keys heatsink_spread_keys;
+// 0 means the default.
+typedef struct heatsink_spread {
+  uint32_t copies;      // of each key, on all nodes: 6; from 2 to 64
+  uint64_t ttl_ms;      // the longest life of a copy: 1000; from 100 to 60000
+  uint64_t timeout_ms;  // of one call: 1000; up to an hour
+} heatsink_spread;
+// Needs the option server.url, any node of the cluster; also uses the options server.*. Copies
+// everything. `spread` may be null: the defaults. `size`: sizeof(heatsink_spread) in the caller.
+HEATSINK_API int heatsink_spread_open(const heatsink_options* options,
+                                      const heatsink_spread* spread, size_t size,
+                                      heatsink_spread_keys** keys);
+// REQUIRES that no call of it is under way. Null: does nothing.
+HEATSINK_API void heatsink_spread_free(heatsink_spread_keys* keys);
+// Calls `tell` with a value that the key had at most ttl_ms ago, before it returns. Waits for the
+// server: one round trip if there is a copy. HEATSINK_NONE: there is no such key.
+// HEATSINK_FAILED: the key cannot be read, or is no string.
+HEATSINK_API int heatsink_spread_get(heatsink_spread_keys* keys, const char* key, size_t key_size,
+                                     void (*tell)(void* user, const char* value, size_t size),
+                                     void* user);
+// Ends all copies. Call it after each write of the key, before anybody learns of the write.
+// HEATSINK_FAILED: some copies may live on, for at most ttl_ms.
+HEATSINK_API int heatsink_spread_written(heatsink_spread_keys* keys, const char* key,
+                                         size_t key_size);
+
+typedef struct heatsink_split_counter heatsink_split_counter;
+// 0 means the default.
+typedef struct heatsink_split {
+  uint32_t parts;       // of each counter, on all nodes: 8; from 2 to 64. All processes and proxies
+                        // need the same number, which may grow and must never shrink
+  uint64_t timeout_ms;  // of one call: 1000; up to an hour
+} heatsink_split;
+// As heatsink_spread_open(). Each key is a counter of its own.
+HEATSINK_API int heatsink_split_open(const heatsink_options* options, const heatsink_split* split,
+                                     size_t size, heatsink_split_counter** counter);
+// REQUIRES that no call of it is under way. Null: does nothing.
+HEATSINK_API void heatsink_split_free(heatsink_split_counter* counter);
+// Adds to one part, which costs one call of the server. HEATSINK_FAILED: if the server did not
+// answer, it may have been added. HEATSINK_INVALID: the key is longer than 1024 bytes.
+HEATSINK_API int heatsink_split_add(heatsink_split_counter* counter, const char* key,
+                                    size_t key_size, int64_t amount);
+// The sum: at least what was added before this call. 0 if there is no part. One call for each part.
+// HEATSINK_FAILED: a part cannot be read or is no integer, or the sum does not fit in int64_t.
+HEATSINK_API int heatsink_split_value(heatsink_split_counter* counter, const char* key,
+                                      size_t key_size, int64_t* value);
 
 // ---- limits of this process alone: no server, no options (docs/guides/limits.md)
 

@@ -551,6 +551,56 @@ static void test_local_limiter(void) {
   heatsink_local_limiter_free(limiter);
 }
 
+static void no_value(void* user, const char* value, size_t size) {
+  (void)user, (void)value, (void)size;
+  EXPECT(0);
+}
+
+// Without its server. With one: tests/spread/cluster_test.py.
+static void test_spread(void) {
+  heatsink_spread_keys* keys = NULL;
+  heatsink_split_counter* counter = NULL;
+  heatsink_spread spread = {1, 0, 50};
+  heatsink_split split = {65, 50};
+  EXPECT(heatsink_spread_open(NULL, &spread, sizeof(spread), &keys) == HEATSINK_INVALID);
+  EXPECT(heatsink_split_open(NULL, &split, sizeof(split), &counter) == HEATSINK_INVALID);
+  heatsink_options* options = heatsink_options_new();
+  EXPECT(heatsink_spread_open(options, NULL, 0, &keys) == HEATSINK_INVALID && keys == NULL);
+  EXPECT(strstr(heatsink_last_error(), "server.url") != NULL);
+  EXPECT(heatsink_options_set(options, "server.url", "unix:///nonexistent/socket") == HEATSINK_OK);
+  EXPECT(heatsink_spread_open(options, &spread, sizeof(spread), &keys) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "copies is 1") != NULL && keys == NULL);
+  EXPECT(heatsink_split_open(options, &split, sizeof(split), &counter) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "parts is 65") != NULL && counter == NULL);
+  // An older caller has fewer fields.
+  EXPECT(heatsink_spread_open(options, &spread, 0, &keys) == HEATSINK_OK);
+  heatsink_spread_free(keys);
+  spread.copies = 0;
+  split.parts = 0;
+  EXPECT(heatsink_spread_open(options, &spread, sizeof(spread), &keys) == HEATSINK_OK);
+  EXPECT(heatsink_split_open(options, &split, sizeof(split), &counter) == HEATSINK_OK);
+  heatsink_options_free(options);
+
+  static char longer[1025];
+  int64_t value = 7;
+  EXPECT(heatsink_spread_get(keys, KEY, no_value, NULL) == HEATSINK_FAILED);
+  EXPECT(heatsink_spread_get(keys, KEY, NULL, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_spread_get(keys, NULL, 1, no_value, NULL) == HEATSINK_INVALID);
+  EXPECT(heatsink_spread_written(keys, KEY) == HEATSINK_FAILED);
+  EXPECT(strstr(heatsink_last_error(), "end within 1s") != NULL);
+  EXPECT(heatsink_spread_written(NULL, KEY) == HEATSINK_INVALID);
+  EXPECT(heatsink_split_add(counter, KEY, 1) == HEATSINK_FAILED);
+  EXPECT(heatsink_split_add(counter, longer, sizeof(longer), 1) == HEATSINK_INVALID);
+  EXPECT(strstr(heatsink_last_error(), "1025 bytes") != NULL);
+  EXPECT(heatsink_split_add(NULL, KEY, 1) == HEATSINK_INVALID);
+  EXPECT(heatsink_split_value(counter, KEY, &value) == HEATSINK_FAILED && value == 7);
+  EXPECT(heatsink_split_value(counter, KEY, NULL) == HEATSINK_INVALID);
+  heatsink_spread_free(keys);
+  heatsink_spread_free(NULL);
+  heatsink_split_free(counter);
+  heatsink_split_free(NULL);
+}
+
 static void find_value(void* user, const char* value, size_t size) {
   (void)user, (void)value, (void)size;
   EXPECT(!"there is a value");
@@ -604,7 +654,8 @@ int main(int count, char** words) {
                {"server", test_server},
                {"window_stats", test_window_stats},
                {"limiter", test_limiter},
-               {"local_limiter", test_local_limiter}};
+               {"local_limiter", test_local_limiter},
+               {"spread", test_spread}};
   for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(words[1], cases[i].name) != 0) continue;
     cases[i].run();

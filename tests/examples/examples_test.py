@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 from harness.client import RawClient
+from harness.cluster import Cluster
 from harness.commands import run
 from harness.patience import PATIENCE_S, until
 from harness.processes import Process, Redis
@@ -106,6 +107,14 @@ class Examples(unittest.TestCase):
             r"10 decisions, the slowest took \d+ us\n"
         )
         self.assertRegex(output, f"\\A{expected}\\Z")
+
+    def test_python_spread(self):
+        with Cluster(3) as cluster:
+            for port, how in ((self.server.port, ()), (cluster.masters[0].port, ("--cluster",))):
+                url = f"redis://127.0.0.1:{port}"
+                output = run(PYTHON, EXAMPLES / "python_spread/views.py", url, *how)
+                prices = "product:1 costs 100\nproduct:1 costs 110\n"
+                self.assertEqual(output, prices + "1000 views more\n")
 
     def test_python_service(self):
         eager = {"HOT_QPS": "10", "WARM_QPS": "5", "WINDOW": "1s", "TICK": "10ms"}

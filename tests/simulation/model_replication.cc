@@ -100,7 +100,7 @@ void ModelState::send_to_replicas() {
 
 bool ModelState::may_change_keys(const ModelCommand& command) {
   return is_write(command) || command.name == "exec" || command.name == "eval" ||
-         command.name == "migrate";
+         command.name == "evalsha" || command.name == "migrate";
 }
 
 void ModelState::hold_reply(ModelClient& client, const ModelCommand* command, ModelArgs args) {

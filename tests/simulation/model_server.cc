@@ -24,8 +24,9 @@ const ModelTable& model_table() {
     ModelTable out;
     for (const auto commands :
          {model_string_commands(), model_number_commands(), model_key_commands(),
-          model_list_commands(), model_transaction_commands(), model_client_commands(),
-          model_cluster_commands(), model_server_commands(), model_replication_commands()}) {
+          model_list_commands(), model_transaction_commands(), model_script_commands(),
+          model_client_commands(), model_cluster_commands(), model_server_commands(),
+          model_replication_commands()}) {
       for (ModelCommand each : commands) {
         each.facts = resp::CommandTable::built_in().find_name(each.name);
         if (each.name == kSetInfo.name) each.facts = &kSetInfo;
@@ -40,7 +41,7 @@ const ModelTable& model_table() {
 
 bool is_model_container(std::string_view name) {
   return name == "client" || name == "acl" || name == "command" || name == "cluster" ||
-         name == "config";
+         name == "config" || name == "script";
 }
 
 bool is_redirect(std::string_view error) {

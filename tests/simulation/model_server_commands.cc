@@ -31,7 +31,8 @@ std::vector<const resp::Command*> known_commands(const ModelState& server) {
   std::vector<const resp::Command*> out;
   for (const resp::Command& command : resp::CommandTable::built_in().commands()) {
     const bool is_container = command.name == "client" || command.name == "acl" ||
-                              command.name == "command" || command.name == "cluster";
+                              command.name == "command" || command.name == "cluster" ||
+                              command.name == "script";
     if (command.name.find('|') != std::string::npos) continue;
     if (is_container || server.find(std::array<std::string_view, 1>{command.name}) != nullptr)
       out.push_back(&command);

@@ -107,6 +107,7 @@ std::span<const ModelCommand> model_number_commands();
 std::span<const ModelCommand> model_key_commands();
 std::span<const ModelCommand> model_list_commands();
 std::span<const ModelCommand> model_transaction_commands();
+std::span<const ModelCommand> model_script_commands();
 std::span<const ModelCommand> model_client_commands();
 std::span<const ModelCommand> model_cluster_commands();
 std::span<const ModelCommand> model_server_commands();

@@ -56,5 +56,7 @@ std::vector<Scenario> library_scenarios();
 std::vector<Scenario> server_scenarios();
 // Those of a cluster.
 std::vector<Scenario> cluster_scenarios();
+// Those of keys with copies on its nodes.
+std::vector<Scenario> spread_scenarios();
 
 }  // namespace heatsink::simulation

@@ -333,7 +333,8 @@ const std::vector<Scenario>& scenarios() {
     for (const auto& part :
          {usual(), of_changes(), of_pushes(), of_levels(), of_copies_that_pay(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
-    for (const auto& part : {library_scenarios(), server_scenarios(), cluster_scenarios()})
+    for (const auto& part :
+         {library_scenarios(), server_scenarios(), cluster_scenarios(), spread_scenarios()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

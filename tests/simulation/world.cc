@@ -72,7 +72,9 @@ struct World::ProxyProcess {
 
   std::uint64_t hits() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers) sum += worker->counters().read(copies::Count::kLocalHits);
+    for (const auto& worker : workers)
+      sum += worker->counters().read(copies::Count::kLocalHits) +
+             worker->counters().read(copies::Count::kSpreadHits);
     return sum;
   }
 

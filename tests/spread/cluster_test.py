@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import LONG, ValueClient, until
+from harness import LONG, Redis, ValueClient, until
 from spread_stage import COPIES, TTL_S, Ages, SpreadTest, Turns, Writes
 
 LENGTH_S = 60 if LONG else 5
@@ -21,9 +21,9 @@ LENGTH_S = 60 if LONG else 5
 class Library:
     """A process with the classes. One thread at a time."""
 
-    def __init__(self, url):
+    def __init__(self, url, host="HEATSINK_SPREAD_HOST"):
         self.child = subprocess.Popen(
-            [os.environ["HEATSINK_SPREAD_HOST"], url],
+            [os.environ[host], url],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
         )  # fmt: skip
         self.lock = threading.Lock()
@@ -42,8 +42,10 @@ class Library:
 
 
 class LibraryTest(SpreadTest):
+    HOST = "HEATSINK_SPREAD_HOST"
+
     def open(self):
-        return self.keep(Library(f"redis://127.0.0.1:{self.cluster.masters[0].port}"))
+        return self.keep(Library(f"redis://127.0.0.1:{self.cluster.masters[0].port}", self.HOST))
 
     def fill(self, library):
         def has_all():
@@ -122,6 +124,37 @@ class LibraryTest(SpreadTest):
             f" {told_here}; bound {TTL_S * 1000:.0f} ms"
         )
         self.assertEqual((told.old, told_here.old), (0, 0))
+
+
+class LibraryOfCTest(LibraryTest):
+    """The same by heatsink.h."""
+
+    HOST = "HEATSINK_SPREAD_C_HOST"
+
+
+class SingleServerTest(unittest.TestCase):
+    """In front of one server the same calls work, and that server does all the work."""
+
+    def test_copies_and_counters(self):
+        server = Redis()
+        self.addCleanup(server.stop)
+        redis = ValueClient(server.port)
+        self.addCleanup(redis.close)
+        for host in (LibraryTest.HOST, LibraryOfCTest.HOST):
+            with self.subTest(host):
+                redis("FLUSHALL")
+                library = Library(f"redis://127.0.0.1:{server.port}", host)
+                self.addCleanup(library.close)
+                redis("SET", "hot", "1")
+                self.assertEqual({library("get", "hot") for _ in range(30)}, {"value 1"})
+                self.assertTrue(redis("KEYS", "*:hs:copy:hot"))
+                redis("SET", "hot", "2")
+                self.assertEqual(library("written", "hot"), "ok")
+                self.assertEqual({library("get", "hot") for _ in range(30)}, {"value 2"})
+                self.assertEqual([library("add", "count", n) for n in (5, -2, 40)], ["ok"] * 3)
+                self.assertEqual(library("sum", "count"), "43")
+                redis("SET", "count", "no number")
+                self.assertIn("no integer", library("sum", "count"))
 
 
 if __name__ == "__main__":

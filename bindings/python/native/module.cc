@@ -6,6 +6,7 @@
 #include "bindings/python/native/client.h"
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/limiters.h"
+#include "bindings/python/native/spread.h"
 #include "bindings/python/native/window_stats.h"
 
 namespace heatsink::python {
@@ -78,10 +79,14 @@ PyMODINIT_FUNC PyInit__native() {
   const Ref stats(client ? new_window_stats_type() : nullptr);
   const Ref limiter(stats ? new_limiter_type() : nullptr);
   const Ref rate_limiter(limiter ? new_rate_limiter_type() : nullptr);
-  if (!rate_limiter || !add(module.get(), "Client", client.get()) ||
+  const Ref spread_keys(rate_limiter ? new_spread_keys_type() : nullptr);
+  const Ref split_counter(spread_keys ? new_split_counter_type() : nullptr);
+  if (!split_counter || !add(module.get(), "Client", client.get()) ||
       !add(module.get(), "WindowStats", stats.get()) ||
       !add(module.get(), "Limiter", limiter.get()) ||
-      !add(module.get(), "RateLimiter", rate_limiter.get()) || !add_exceptions(module.get()) ||
+      !add(module.get(), "RateLimiter", rate_limiter.get()) ||
+      !add(module.get(), "SpreadKeys", spread_keys.get()) ||
+      !add(module.get(), "SplitCounter", split_counter.get()) || !add_exceptions(module.get()) ||
       PyModule_AddStringConstant(module.get(), "version", HEATSINK_PYTHON_VERSION) != 0)
     return nullptr;
   if (pthread_atfork(hold_for_fork, release_after_fork, count_fork) != 0) return PyErr_NoMemory();

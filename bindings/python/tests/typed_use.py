@@ -69,3 +69,7 @@ client.get(b"price:1", load_price)  # type: ignore[arg-type]
 client.set("price:1", "1", ttl=datetime.timedelta(minutes=5))
 assert_type(client.warm(["price:1"]), list[str])
 assert_type(heatsink.__version__, str)
+
+spread = heatsink.SpreadKeys(ttl=datetime.timedelta(seconds=2), server_url="redis://cache")
+assert_type(spread.get("product:1"), bytes | None)
+assert_type(heatsink.SplitCounter(server_url="redis://cache").value(b"views:1"), int)

@@ -8,6 +8,7 @@ from heatsink._native import version as __version__
 from heatsink._options import Option, options
 from heatsink._rate_limiter import LimiterCounts, RateLimiter, Verdict
 from heatsink._redis import wrap
+from heatsink._spread import SplitCounter, SpreadKeys
 from heatsink._told import HotEvent, HotKey, Stats
 from heatsink._window_stats import WindowCounts, WindowReading, WindowStats
 
@@ -24,6 +25,8 @@ __all__ = [
     "Option",
     "RateLimiter",
     "ServerError",
+    "SplitCounter",
+    "SpreadKeys",
     "Stats",
     "Verdict",
     "WindowCounts",

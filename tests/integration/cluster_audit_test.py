@@ -86,7 +86,7 @@ class AllIsWell(Audits):
 
         def write(client, _):
             client.pipeline([("SET", tag, next(values)) for tag in TAGS])
-            time.sleep(0.01)
+            time.sleep(0.01)  # so that copies live long enough for hits
 
         threads = [threading.Thread(target=play, args=(work,)) for work in (read, read, write)]
         for thread in threads:

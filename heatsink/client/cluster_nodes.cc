@@ -41,6 +41,7 @@ ClusterNodes::ClusterNodes(net::EventLoop& loop, const ClientOptions& options,
                  .copy_life = options.expire_after_write}),
       requests_(directory_, *this, options.server_connect_timeout) {
   directory_.set_tls(tls);
+  directory_.translate_by(translation_of(options));
   directory_.on_stale([this](std::optional<topology::NodeIndex> hint) { map_is_old(hint); });
   map_.on_answer([this] { trackers_.follow_map(); });
 }

@@ -25,6 +25,13 @@ net::RedisUrl url_of(const ClientOptions& options) {
   return std::move(url).value();
 }
 
+topology::AddressTranslation translation_of(const ClientOptions& options) {
+  Result<topology::AddressTranslation> pairs =
+      topology::AddressTranslation::parse(options.server_translate);
+  if (!pairs.ok()) throw std::invalid_argument("server.translate: " + pairs.error().message);
+  return std::move(pairs).value();
+}
+
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
   if (!url.tls) return {};
   if (!options.server_tls_verify)

@@ -7,6 +7,7 @@
 #include "heatsink/fleet/fleet.h"
 #include "heatsink/net/net.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::client {
 
@@ -15,6 +16,7 @@ inline constexpr Nanos kRequestTick = Millis(50);
 
 // All throw std::invalid_argument if an option cannot be used.
 net::RedisUrl url_of(const ClientOptions& options);
+topology::AddressTranslation translation_of(const ClientOptions& options);
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url);
 redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url);
 redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url);

@@ -15,6 +15,7 @@
 #include "heatsink/base/units.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/address.h"
+#include "heatsink/topology/address_translation.h"
 
 namespace heatsink::client {
 namespace {
@@ -109,6 +110,10 @@ void ClientOptions::describe(OptionSet& set) {
            "user."});
   set.add({"server.sentinel-password", &server_sentinel_password,
            "With redis+sentinel://: the password of the Sentinels. Empty: they have none."});
+  set.add({"server.translate", &server_translate,
+           "Where the library reaches nodes of a cluster that announce other addresses (NAT). "
+           "Pairs announced=reached of host:port or of hosts, with commas between them, as in "
+           "10.0.0.5:6379=127.0.0.1:7001,10.0.0.6=gateway."});
   set.add({"server.connect-timeout", &server_connect_timeout,
            "Time limit for a connection attempt, including its TLS handshake.",
            ns(milliseconds(10)), ns(minutes(1))});
@@ -356,6 +361,8 @@ Status ClientOptions::check_server() const {
     return refuse(
         "server.tls-* is set, but server.url has no TLS: use rediss://, or remove server.tls-*");
   }
+  if (const auto pairs = topology::AddressTranslation::parse(server_translate); !pairs.ok())
+    return Error{pairs.error().code, "server.translate: " + pairs.error().message};
   if (heartbeat_interval * 2 > max_staleness)
     return refuse("cache.heartbeat-interval must be at most half of cache.max-staleness");
   if (stale_while_error > Nanos(0)) {

@@ -27,6 +27,7 @@ struct ClientOptions {
   std::string server_tls_ca, server_tls_cert, server_tls_key, server_tls_server_name;
   bool server_tls_verify = true;
   std::string server_sentinel_user, server_sentinel_password;
+  std::string server_translate;
   Nanos server_connect_timeout = std::chrono::seconds(1);
   Nanos server_response_timeout = std::chrono::seconds(5);
   Nanos server_backoff_min = Millis(50);

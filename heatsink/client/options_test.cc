@@ -130,6 +130,8 @@ TEST(ClientOptions, TellWhatDoesNotGoTogetherWithAServer) {
   EXPECT_THAT(fault("server: {url: 'redis://h', tls-ca: /ca.pem}"),
               testing::HasSubstr("rediss://"));
   EXPECT_THAT(fault("server: {url: 'rediss://h', tls-cert: /c.pem}"), testing::HasSubstr("both"));
+  EXPECT_THAT(fault("server: {url: 'redis+cluster://h', translate: 'a:1'}"),
+              testing::HasSubstr("server.translate: \"a:1\": there is no ="));
   EXPECT_THAT(fault("server: {url: 'redis://h'}\ncache: {max-staleness: 100ms}"),
               testing::HasSubstr("cache.heartbeat-interval"));
   EXPECT_THAT(fault("server: {url: 'redis://h'}\nrefresh: {stale-while-error: 1s}"),

@@ -28,7 +28,7 @@ AuditedHit::AuditedHit(const cache::Entry& entry, const cache::Copy& copy)
       digest(reply_digest(copy.reply, order_of(copy.read))) {}
 
 void Auditor::check(AuditedHit hit, TimePoint now) {
-  if (!reader_->up()) {
+  if (!reader_->is_up()) {
     counters_.add(Count::kAuditsDroppedDown);
     return;
   }

@@ -59,8 +59,9 @@ class Auditor final : public redis::TrackerEvents {
 
   Auditor(NodeState& shared, Counters& counters, Listener& listener)
       : shared_(shared), counters_(counters), listener_(listener) {}
-  // Sets the tracker (without tracking) whose events this object receives.
-  void use(redis::Tracker& reader) { reader_ = &reader; }
+  // Sets what it asks (without tracking) and whose outcomes on_filled() receives. In a cluster a
+  // question goes to the owner of the slot by the present map.
+  void use(redis::FillSource& reader) { reader_ = &reader; }
 
   void check(AuditedHit hit, TimePoint now);
   // Call it every kLookInterval while watches().
@@ -94,7 +95,7 @@ class Auditor final : public redis::TrackerEvents {
   NodeState& shared_;
   Counters& counters_;
   Listener& listener_;
-  redis::Tracker* reader_ = nullptr;
+  redis::FillSource* reader_ = nullptr;
   redis::FillId last_id_ = 0;
   std::unordered_map<redis::FillId, AuditedHit> asked_;
   std::vector<Suspect> suspects_;

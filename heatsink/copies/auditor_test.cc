@@ -311,6 +311,70 @@ TEST_F(Stale, UntilTheCopyEndsByItself) {
   EXPECT_NEAR(staleness().second, 9.978, 1e-9);  // last look at 9990 ms
 }
 
+// ---- a node of a cluster
+
+class OfACluster : public AuditorTest {
+ protected:
+  static constexpr cache::ProofIndex kNode = 2;
+
+  // The copy is of one node, which has another value at 12 ms.
+  OfACluster() {
+    cache::ProofState& node = shared_.proofs[kNode];
+    node.begin_generation();
+    node.set_up(true);
+    prove_node(0);
+    auto copy = std::make_unique<cache::Copy>();
+    copy->generation = node.generation();
+    copy->proof = kNode;
+    copy->fill_sent_at = at(0);
+    copy->deadline = at(10'000);
+    copy->reply = kV1;
+    copy_ = copy.get();
+    EXPECT_TRUE(shared_.table.insert(in_db(kK, 0), std::move(copy)));
+    hit(10);
+  }
+  void prove_node(int ms) { shared_.proofs[kNode].prove(at(ms)); }
+};
+
+TEST_F(OfACluster, TheCopyIsStaleWhileItsNodeProvesIt) {
+  server_says("v2", 12);
+  for (int ms = 20; ms < 3000; ms += 10) {
+    prove_node(ms);
+    auditor_.look(at(ms));
+  }
+  EXPECT_THAT(told_, ElementsAre("k 1008000000"));
+}
+
+TEST_F(OfACluster, WhatOtherNodesProveDoesNotCount) {
+  server_says("v2", 12);
+  look_until(3000, 20);
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_FALSE(auditor_.watches());
+}
+
+TEST_F(OfACluster, TheMapHasAnotherOwner) {
+  server_says("v2", 12);
+  shared_.table.drop_name("k", kK);
+  for (int ms = 20; ms < 3000; ms += 10) {
+    prove_node(ms);
+    auditor_.look(at(ms));
+  }
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+// A slot that is elsewhere, or being moved, says nothing about the value.
+TEST_F(OfACluster, ANodeThatDoesNotOwnTheSlotSaysNothing) {
+  for (const std::string_view refusal :
+       {"MOVED 12706 10.0.0.1:6379", "ASK 12706 10.0.0.1:6379", "TRYAGAIN Multiple keys"}) {
+    const std::string line = "-" + std::string(refusal) + "\r\n";
+    hear(line + line, 12);
+    hit(13);
+  }
+  EXPECT_EQ(count(Count::kAuditsFailed), 3u);
+  EXPECT_EQ(count(Count::kAudited), 0u);
+  EXPECT_FALSE(auditor_.watches());
+}
+
 // ---- bounds and failures
 
 TEST_F(AuditorTest, AnswersThatSayNothingAreFailures) {

@@ -44,9 +44,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       rights_(loop_, shared),
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
-      reader_(reader_options(shared), auditor_),
-      reader_connection_(loop_, shared.upstream_address, reader_, shared.connection_options(),
-                         "audit of local copies"),
+      audit_reader_(shared, loop_, auditor_),
       summaries_(shared.rules().measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
       merged_(shared.rules().measures().size()),
@@ -60,9 +58,11 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       woken_at_(started_at_) {
   shared.cluster.on_stale(
       [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
-  cluster_.on_answer([this] { nodes_.follow_map(); });
+  cluster_.on_answer([this] {
+    nodes_.follow_map();
+    audit_reader_.follow_map();
+  });
   filler_.use(tracker_);
-  auditor_.use(reader_);
   if (shared.admission)
     chooser_.emplace(chooser_options(shared.options()), *shared.admission, shared.table);
 }
@@ -75,7 +75,7 @@ void CopyKeeper::begin() {
     filler_.send_barriers(loop_.clock());
     search();
     tracker_connection_.flush();
-    reader_connection_.flush();
+    audit_reader_.flush();
     nodes_.trackers().flush();
     watch_suspects();
     shared_.epochs.collect();
@@ -84,7 +84,7 @@ void CopyKeeper::begin() {
   periods_.heartbeat = timers_.every(shared_.options().heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;
     tracker_.set_resting(idle);
-    reader_.set_resting(idle);
+    audit_reader_.set_resting(idle);
     nodes_.trackers().set_resting(idle);
     shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.trackers().tracked_names(),
                                std::memory_order_relaxed);
@@ -119,8 +119,8 @@ void CopyKeeper::begin() {
     begin_cluster();
   } else {
     tracker_connection_.connect();
-    begin_audits();
   }
+  audit_reader_.begin();
   begin_fleet();
   begin_replicas();
 }
@@ -312,7 +312,7 @@ void CopyKeeper::check_access_if_unreported() {
 void CopyKeeper::connection_renewed(TimePoint lost_at) {
   loop_.post([this, lost_at] {
     tracker_connection_.renew(lost_at);
-    reader_connection_.renew(lost_at);
+    audit_reader_.renew(lost_at);
   });
 }
 
@@ -340,7 +340,7 @@ void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint
                              std::to_string(late_ms) +
                              " ms after the server had another value, so all copies were dropped",
                          now);
-  filler_.on_flush();
+  filler_.flush_all();
 }
 
 // ---- hot keys

@@ -13,6 +13,7 @@
 
 #include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/access_probe.h"
+#include "heatsink/copies/audit_reader.h"
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/copy_chooser.h"
 #include "heatsink/copies/event_log.h"
@@ -152,7 +153,6 @@ class CopyKeeper final : public CopySource,
   void adopt_copies(const PolicySnapshot& before, TimePoint now);
   void adopt_connections(const PolicySnapshot& before);
   void adopt_timers(const policy::ProxyOptions& options);
-  void begin_audits();
 
   // copy_keeper_fleet.cc
   void begin_fleet();
@@ -230,8 +230,7 @@ class CopyKeeper final : public CopySource,
   RightsCheck rights_;
   KeyInspector inspector_;
   Auditor auditor_;
-  redis::Tracker reader_;  // the auditor's
-  redis::ServerConnection reader_connection_;
+  AuditReader audit_reader_;
   std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server cannot move
   std::string leader_problem_;
   bool proven_since_move_ = false;
@@ -260,7 +259,6 @@ class CopyKeeper final : public CopySource,
   struct Periods {
     std::size_t heartbeat = 0, filler = 0, access = 0, refresh = 0, hot_keys = 0;
   } periods_;
-  bool audits_begun_ = false;
   TrimPolicy trim_;
   TimePoint woken_at_;
   std::atomic<bool> rests_{false};

@@ -16,7 +16,7 @@ void CopyKeeper::begin_cluster() {
   filler_.use(nodes_.trackers());
   keep_alive_.use(nodes_.trackers());
   tracker_connection_.close("the server is a node of a cluster");
-  reader_connection_.close("the server is a node of a cluster");
+  audit_reader_.begin_cluster();
 }
 
 const redis::FillSource& CopyKeeper::source() const {

@@ -77,7 +77,7 @@ void CopyKeeper::follow_server() {
   for (KeeperListener* const worker : workers_) worker->server_moved();
   renew_masters();
   tracker_connection_.follow();
-  if (audits_begun_) reader_connection_.follow();
+  audit_reader_.follow_server();
 }
 
 void CopyKeeper::log_leader(const topology::LeaderVerdict& verdict, const std::string& before,

@@ -116,9 +116,7 @@ void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
 
 void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
   tracker_.set_options(tracker_options(shared_));
-  reader_.set_options(reader_options(shared_));
   tracker_connection_.set_options(shared_.connection_options());
-  reader_connection_.set_options(shared_.connection_options());
   nodes_.options_changed();
   // Another password may be the one that the server accepts.
   const redis::Credentials& credentials = shared_.credentials();
@@ -127,7 +125,7 @@ void CopyKeeper::adopt_connections(const PolicySnapshot& before) {
     nodes_.trackers().retry();
   }
   if (fleet_) fleet_->set_credentials(credentials.user, credentials.password);
-  begin_audits();
+  audit_reader_.options_changed();
 }
 
 void CopyKeeper::adopt_timers(const policy::ProxyOptions& options) {
@@ -136,14 +134,6 @@ void CopyKeeper::adopt_timers(const policy::ProxyOptions& options) {
   timers_.change(periods_.access, options.acl_staleness / 2);
   timers_.change(periods_.refresh, options.refresh_interval);
   if (options.detection_enabled) timers_.change(periods_.hot_keys, options.tick);
-}
-
-// The connection stays when audits end: it costs a command in ten seconds.
-void CopyKeeper::begin_audits() {
-  if (audits_begun_ || cluster_.has_begun() || !audits(shared_.options())) return;
-  audits_begun_ = true;
-  loop_.call_every(kReaderHeartbeat, [this] { reader_connection_.tick(); });
-  reader_connection_.connect();
 }
 
 }  // namespace heatsink::copies

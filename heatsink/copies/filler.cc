@@ -242,9 +242,13 @@ void Filler::flush(cache::ProofIndex proof) {
 
 // The user may have lost the right to read the copies.
 void Filler::on_rights_changed() {
+  flush_all();
+  listener_.rights_changed();
+}
+
+void Filler::flush_all() {
   const std::set<cache::ProofIndex> all = up_.empty() ? std::set<cache::ProofIndex>{0} : up_;
   for (const cache::ProofIndex proof : all) flush(proof);
-  listener_.rights_changed();
 }
 
 // All proofs have ended. Copies limited by their deadline alone stay for a while, and so do copies

@@ -82,6 +82,7 @@ class Filler final : public redis::TrackerEvents {
   void up(cache::ProofIndex proof);
   void heartbeat(cache::ProofIndex proof, TimePoint sent_at);
   void flush(cache::ProofIndex proof);
+  void flush_all();  // of each server that is up
   void down(cache::ProofIndex proof, const std::string& reason);
   // The owner of the slot may be another node now. Its copies are dropped before the next
   // heartbeat() counts, or by drop_lost_slots(); fills under way make none.

@@ -400,7 +400,7 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"audit.sample-rate", &audit_rate,
            "Share of local hits that are compared with the server afterwards. 0%: none. The "
-           "comparisons use a separate connection.",
+           "comparisons use a separate connection, in a cluster one to each master.",
            0, 1});
   set.add(
       {"audit.maximum-rate", &audits_per_second,

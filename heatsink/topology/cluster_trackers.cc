@@ -25,7 +25,7 @@ class ClusterTrackers::Node final : public redis::TrackerEvents {
         index_(index),
         tracker(owner.tracker_options(), *this),
         connection(owner.loop_, owner.directory_.node(index), tracker, owner.options_.connection,
-                   "local copies from " + owner.directory_.node(index).where()) {}
+                   owner.options_.name + " from " + owner.directory_.node(index).where()) {}
 
   void on_facts(const redis::ServerFacts& facts) override { owner_.listener_.on_facts(facts); }
   void on_up() override { owner_.listener_.on_up(index_); }

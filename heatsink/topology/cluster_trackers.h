@@ -21,6 +21,7 @@ namespace heatsink::topology {
 struct ClusterTrackerOptions {
   redis::TrackerOptions tracker;  // is_node and gap_max are set here
   redis::ServerConnectionOptions connection;
+  std::string name = "local copies";  // what the connections are for, in the log
   Nanos copy_life{0};  // of a copy after its last fill: as long as its slot needs proofs
 };
 

@@ -247,6 +247,6 @@ MUTANTS = [
     Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
            NO_CLUSTER, STOPPED),
     Mutant("cluster: the trackers follow a new map at once",
-           [without(KEEPER, "cluster_.on_answer([this] { nodes_.follow_map(); });")],
+           [without(KEEPER, "nodes_.follow_map();")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
 ]  # fmt: skip

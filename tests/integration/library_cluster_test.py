@@ -11,6 +11,7 @@ from failover_stage import STALENESS_S
 from harness import PATIENCE_S, Closed, RedisError, ValueClient, need_programs, until
 from harness.cluster import Cluster
 from harness.processes import Library
+from harness.relay import Relay
 
 # Only the servers end a copy.
 OPTIONS = {"refresh.enabled": "no", "cache.expire-after-write": "10m", "server.backoff-max": "1s"}
@@ -238,6 +239,22 @@ class Moves(LibraryClusterTest):
         silent.redis.process.signal(signal.SIGCONT)
         until(lambda: library.problem() == b"", PATIENCE_S, "the library is up")
         self.expect_hits(library, "a")
+
+
+class OtherAddresses(LibraryClusterTest):
+    def test_nodes_are_reached_where_the_pairs_say(self):
+        relays = [Relay(node.port) for node in self.cluster.masters]
+        for relay in relays:
+            self.addCleanup(relay.close)
+        pairs = ",".join(
+            f"127.0.0.1:{node.port}=127.0.0.1:{relay.port}"
+            for node, relay in zip(self.cluster.masters, relays)
+        )
+        url = f"redis+cluster://127.0.0.1:{relays[0].port}"
+        library = self.library_for(url, {"server.translate": pairs})
+        for tag in ("a", "b", "c"):  # of three masters
+            self.expect_hits(library, tag)
+        self.assertTrue(all(relay.pairs for relay in relays))
 
 
 class FailOvers(LibraryClusterTest):

@@ -13,6 +13,7 @@
 #include "bench/fleet_windows.h"
 #include "heatsink/distributed/server_nodes.h"
 #include "heatsink/fleet/fleet.h"
+#include "heatsink/fleet/pace.h"
 #include "heatsink/net/net.h"
 #include "heatsink/resp/testing/redis_process.h"
 
@@ -62,8 +63,8 @@ ServerCost measure_server(std::uint64_t instances, Nanos time) {
   const auto run_for = [&loop](Nanos how_long) {
     for (const TimePoint end = loop.clock() + how_long; loop.clock() < end;) loop.turn(Millis(10));
   };
-  // Until the fleet has found its pace: two of its longest steps.
-  run_for(std::chrono::seconds(2) + Millis(6 * instances));
+  // Until the fleet has found its pace, and the first reports are two of its steps old.
+  run_for(std::chrono::seconds(3) + 2 * fleet::step_of(instances, Millis(250)));
   const double before_s = cpu_seconds(redis.pid());
   const std::uint64_t reports = reports_of(links);
   run_for(time);

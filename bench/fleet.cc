@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -73,6 +74,7 @@ void show_server_cost(Figures& figures, const std::vector<std::uint64_t>& sizes,
 
 int main(int argc, char** argv) {
   bool quick = false, json = false, finds = true, costs = true;
+  std::uint64_t only = 0;  // instances
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--quick") {
@@ -83,15 +85,20 @@ int main(int argc, char** argv) {
       costs = false;
     } else if (flag == "--only-server") {
       finds = false;
+    } else if (flag.starts_with("--instances=")) {
+      only = std::strtoull(argv[i] + std::strlen("--instances="), nullptr, 10);
     } else {
-      fmt::print(stderr, "usage: bench_fleet [--quick] [--json] [--only-find | --only-server]\n");
+      fmt::print(stderr, "usage: bench_fleet [--quick] [--json] [--only-find | --only-server] "
+                         "[--instances=N]\n");
       return 2;
     }
   }
   Figures figures(json);
   std::vector<std::uint64_t> sizes{20, 100, 1000};
   if (!quick) sizes.insert(sizes.end(), {10'000, 100'000});
-  if (finds) show_time_to_find(figures, quick ? std::vector<std::uint64_t>{20, 100} : sizes);
-  if (!quick && costs) show_server_cost(figures, {100, 500, 1000}, std::chrono::seconds(20));
+  std::vector<std::uint64_t> served{100, 500, 1000};
+  if (only > 0) sizes = served = {only};
+  if (finds) show_time_to_find(figures, quick && only == 0 ? std::vector<std::uint64_t>{20, 100} : sizes);
+  if (!quick && costs) show_server_cost(figures, served, std::chrono::seconds(20));
   return figures.finish();
 }

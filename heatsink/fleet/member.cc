@@ -19,6 +19,7 @@ constexpr std::uint64_t kAddEvery = 8;
 
 // A list that has not changed for two steps, and this, says nothing about now.
 constexpr Nanos kListLives = std::chrono::seconds(2);
+constexpr std::uint64_t kDoublings = 3;
 constexpr Nanos kReportLivesMin = Millis(1500);
 
 std::string life_text(Nanos time) {
@@ -49,7 +50,12 @@ TimePoint Member::due() const {
   return due;
 }
 
-Nanos Member::step() const { return std::max(options_.interval, list_ ? list_->step : Nanos(0)); }
+// Without any list, the fleet may be of any size, and the server may be overloaded by its start: the
+// step doubles a few times.
+Nanos Member::step() const {
+  if (list_) return std::max(options_.interval, list_->step);
+  return options_.interval * (1 << std::min<std::uint64_t>(counts_.reports / 2, kDoublings));
+}
 
 Nanos Member::look() const { return look_of(instances(), options_.interval); }
 

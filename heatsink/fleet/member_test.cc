@@ -102,7 +102,7 @@ TEST_F(FleetMember, LargeFleetsReportLessOften) {
   start(1000);
   run(std::chrono::seconds(6));
   EXPECT_EQ(members[0]->list(now)->step, Millis(12'500));
-  EXPECT_EQ(members[0]->list(now)->refresh, Millis(2500));
+  EXPECT_EQ(members[0]->list(now)->refresh, Millis(5000));
   const auto reports = [&] {
     std::uint64_t sum = 0;
     for (const auto& member : members) sum += member->counts().reports;
@@ -152,7 +152,7 @@ TEST_F(FleetMember, AMergerThatEndsIsReplacedLongBeforeAStep) {
     member.reset();
     break;
   }
-  run(std::chrono::seconds(5));
+  run(std::chrono::seconds(8));
   EXPECT_EQ(mergers(), 1U);
 }
 

@@ -12,7 +12,7 @@
 
 #include "bench/figures.h"
 #include "bench/fleet_simulation.h"
-#include "heatsink/fleet/pace.h"
+#include "heatsink/fleet/fleet.h"
 
 namespace {
 
@@ -34,8 +34,10 @@ void show_time_to_find(Figures& figures, const std::vector<std::uint64_t>& sizes
     load.shards = shards_for(instances);
     const FleetFound found = heatsink::bench::simulate_fleet(load);
     // Counting; members report and read again within a look of each other; each shard gets a copy.
-    const heatsink::Nanos waits = 2 * heatsink::fleet::look_of(instances, heatsink::Millis(250)) +
-                                  2 * (load.shards > 1 ? heatsink::fleet::copy_of(load.shards, heatsink::Millis(250)) : heatsink::Nanos(0));
+    const heatsink::Nanos waits =
+        2 * heatsink::fleet::look_of(instances, heatsink::Millis(250)) +
+        2 * (load.shards > 1 ? heatsink::fleet::copy_of(load.shards, heatsink::Millis(250))
+                             : heatsink::Nanos(0));
     const bool is_in_time =
         found.by_all && found.median_s <= 1 + std::chrono::duration<double>(waits).count();
     figures.row({std::to_string(instances), std::to_string(load.shards),
@@ -88,8 +90,9 @@ int main(int argc, char** argv) {
     } else if (flag.starts_with("--instances=")) {
       only = std::strtoull(argv[i] + std::strlen("--instances="), nullptr, 10);
     } else {
-      fmt::print(stderr, "usage: bench_fleet [--quick] [--json] [--only-find | --only-server] "
-                         "[--instances=N]\n");
+      fmt::print(stderr,
+                 "usage: bench_fleet [--quick] [--json] [--only-find | --only-server] "
+                 "[--instances=N]\n");
       return 2;
     }
   }
@@ -98,7 +101,8 @@ int main(int argc, char** argv) {
   if (!quick) sizes.insert(sizes.end(), {10'000, 100'000});
   std::vector<std::uint64_t> served{100, 500, 1000};
   if (only > 0) sizes = served = {only};
-  if (finds) show_time_to_find(figures, quick && only == 0 ? std::vector<std::uint64_t>{20, 100} : sizes);
+  if (finds)
+    show_time_to_find(figures, quick && only == 0 ? std::vector<std::uint64_t>{20, 100} : sizes);
   if (!quick && costs) show_server_cost(figures, served, std::chrono::seconds(20));
   return figures.finish();
 }

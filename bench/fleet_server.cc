@@ -13,7 +13,6 @@
 #include "bench/fleet_windows.h"
 #include "heatsink/distributed/server_nodes.h"
 #include "heatsink/fleet/fleet.h"
-#include "heatsink/fleet/pace.h"
 #include "heatsink/net/net.h"
 #include "heatsink/resp/testing/redis_process.h"
 

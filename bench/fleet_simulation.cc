@@ -98,9 +98,7 @@ class Simulation {
 
   FleetFound run() {
     // Until the lists are those of all instances, and come at the pace of that number.
-    const auto is_complete = [this] {
-      return list() && list()->instances == load_.instances;
-    };
+    const auto is_complete = [this] { return list() && list()->instances == load_.instances; };
     for (const TimePoint end = now_ + std::chrono::seconds(60); now_ < end && !is_complete();)
       turn(-1);
     const Nanos step = list() ? list()->step : Nanos(0);
@@ -118,9 +116,7 @@ class Simulation {
  private:
   static constexpr std::uint64_t kJudgesMax = 1000;
 
-  Judge& judge_of(std::size_t instance) {
-    return judges_[judges_.size() == 1 ? 0 : instance];
-  }
+  Judge& judge_of(std::size_t instance) { return judges_[judges_.size() == 1 ? 0 : instance]; }
   const fleet::List& list() const { return judges_.front().list(); }
 
   void begin() {

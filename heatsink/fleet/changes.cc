@@ -51,9 +51,8 @@ bool Changes::matter(std::span<const Summary> windows, const Message* list) cons
 
 bool Changes::matter(const Summary& window, const Summary* listed, std::uint64_t instances) const {
   const Measure measure{window.window, window.dimension};
-  const auto known =
-      std::find_if(reported_.begin(), reported_.end(),
-                   [&](const Reported& each) { return each.measure == measure; });
+  const auto known = std::find_if(reported_.begin(), reported_.end(),
+                                  [&](const Reported& each) { return each.measure == measure; });
   if (known == reported_.end()) return true;  // the first counts of this window
   const auto before = [&](std::uint64_t hash) -> std::uint64_t {
     const auto found = known->counts.find(hash);

@@ -50,8 +50,8 @@ TimePoint Member::due() const {
   return due;
 }
 
-// Without any list, the fleet may be of any size, and the server may be overloaded by its start: the
-// step doubles a few times.
+// Without any list, the fleet may be of any size, and the server may be overloaded by its start:
+// the step doubles a few times.
 Nanos Member::step() const {
   if (list_) return std::max(options_.interval, list_->step);
   return options_.interval * (1 << std::min<std::uint64_t>(counts_.reports / 2, kDoublings));
@@ -64,7 +64,9 @@ Nanos Member::refresh() const {
 }
 
 // A report may come a tenth of a step late, and the server may be slow for a second.
-Nanos Member::life() const { return std::max(2 * step() + std::chrono::seconds(1), kReportLivesMin); }
+Nanos Member::life() const {
+  return std::max(2 * step() + std::chrono::seconds(1), kReportLivesMin);
+}
 
 Nanos Member::valid_for() const { return 2 * (step() + refresh()) + kListLives; }
 
@@ -77,8 +79,8 @@ Nanos Member::jittered(Nanos time) {
 List Member::list(TimePoint now) const {
   if (!list_ || now - list_at_ > valid_for()) return nullptr;
   // A step may be long; a server that refuses or is away is known at the next question.
-  const bool is_lost = failing_since_ != TimePoint::max() &&
-                       now - failing_since_ > kListLives && now - list_at_ > kListLives;
+  const bool is_lost = failing_since_ != TimePoint::max() && now - failing_since_ > kListLives &&
+                       now - list_at_ > kListLives;
   return is_lost ? nullptr : list_;
 }
 
@@ -119,8 +121,7 @@ void Member::ask(std::vector<std::string> words, Port::Done done) {
             });
 }
 
-// Where the step is the shortest one, the next report is soon enough. With a failure, the fleet has
-// another problem than being late.
+// Where the step is the shortest one, the next report is soon enough.
 bool Member::is_urgent(TimePoint now, std::span<const detect::Summary> windows) {
   if (waiting_ > 0 || !list_ || has_failed_ || step() <= options_.interval) return false;
   if (urgent_paid_until_ > now + (kUrgentAtOnce - 1) * step()) return false;
@@ -190,7 +191,7 @@ void Member::failed(const std::string& what, const Result<resp::Value>& reply, T
 }
 
 void Member::on_report(const Result<resp::Value>& reply, TimePoint now) {
-  if (!reply.ok() || reply->is_error()) 
+  if (!reply.ok() || reply->is_error())
     failed("this instance cannot report to its fleet", reply, now);
 }
 
@@ -298,8 +299,8 @@ void Member::on_all_list(const Result<resp::Value>& reply, TimePoint now) {
         [](const Result<resp::Value>&, TimePoint) {});
     return;
   }
-  const Nanos pace = refresh_of(options_.shards, options_.interval) +
-                     copy_of(options_.shards, options_.interval);
+  const Nanos pace =
+      refresh_of(options_.shards, options_.interval) + copy_of(options_.shards, options_.interval);
   if (now - all_changed_at_ <= 2 * pace + Millis(100) || all_merger_ || is_electing_) return;
   elect(names_.all_merger(), [this] { begin_to_merge_all(); });
 }

@@ -46,7 +46,8 @@ struct MemberCounts {
 // A state machine without a socket; one thread. One step: SET of the report, GETRANGE of the list
 // (twice where the step is the shortest one), at times SADD; in one pipeline. In between it looks
 // for changes that matter (changes.h), reports them at once, tells the merger by SET of the news,
-// and reads the list again soon. It makes kUrgentAtOnce such reports at once, then one per step. It never waits: without answers it
+// and reads the list again soon. It makes kUrgentAtOnce such reports at once, then one per step.
+// It never waits: without answers it
 // reports nothing, and list() ends soon. Whatever is on the server, it costs bounded memory and
 // time.
 //
@@ -98,7 +99,7 @@ class Member {
   Nanos look() const;
   Nanos refresh() const;
   Nanos valid_for() const;  // of a list
-  Nanos life() const;  // of a report
+  Nanos life() const;       // of a report
   Nanos jittered(Nanos time);
 
   const MemberOptions options_;
@@ -115,7 +116,7 @@ class Member {
   TimePoint reported_at_{};
   bool has_begun_ = false;
   std::uint64_t turns_ = 0;
-  bool is_added_ = false;  // to the set; unknown after a failure
+  bool is_added_ = false;    // to the set; unknown after a failure
   std::size_t waiting_ = 0;  // replies to the latest report
   bool is_electing_ = false;
   List list_;
@@ -128,7 +129,7 @@ class Member {
   TimePoint all_changed_at_{};
   MemberCounts counts_;
   std::string problem_;
-  bool has_failed_ = false;  // in this step
+  bool has_failed_ = false;                     // in this step
   TimePoint failing_since_ = TimePoint::max();  // max: it is not
   bool is_refused_ = false;
 };

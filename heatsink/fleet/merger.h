@@ -32,8 +32,8 @@ struct MergerOptions {
 };
 
 // Held by the instance that has the lock. Two mergers at once do no harm: both write the same sum.
-// Merges every refresh_of() its sources (pace.h); looks for news every `interval`, and merges at once
-// if there are any, but not within gap_of() of the last merge.
+// Merges every refresh_of() its sources (pace.h). Looks for news every `interval`, and merges at
+// once if there are any, but not within gap_of() of the last merge.
 //
 // One thread. A merge reads kBatch sources at a time, so it never holds the thread for more than
 // about a millisecond. No merge begins before the last one has ended.
@@ -82,8 +82,8 @@ class Merger {
   std::size_t pending_ = 0;          // replies in all
   std::uint64_t sequence_ = 0;       // merges done by this object
   Nanos step_{0};
-  TimePoint due_{};        // of the next turn
-  TimePoint merge_due_{};  // of the next merge without news
+  TimePoint due_{};                         // of the next turn
+  TimePoint merge_due_{};                   // of the next merge without news
   TimePoint merged_at_ = TimePoint::min();  // when the last merge began
   std::uint64_t sources_ = 0;               // of the last merge
   std::string news_;

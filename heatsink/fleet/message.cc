@@ -113,9 +113,8 @@ Result<Message> decode(std::string_view bytes, const MessageBounds& bounds, std:
       return added.error();
   }
   if (in.failed()) return not_a_message(in.fault());
-  message.refresh = in.at_end()
-                        ? message.step / 2
-                        : Nanos(in.number(static_cast<std::uint64_t>(kStepMax.count())));
+  message.refresh = in.at_end() ? message.step / 2
+                                : Nanos(in.number(static_cast<std::uint64_t>(kStepMax.count())));
   if (in.failed()) return not_a_message(in.fault());
   return message;
 }

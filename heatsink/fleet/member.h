@@ -47,9 +47,8 @@ struct MemberCounts {
 // (twice where the step is the shortest one), at times SADD; in one pipeline. In between it looks
 // for changes that matter (changes.h), reports them at once, tells the merger by SET of the news,
 // and reads the list again soon. It makes kUrgentAtOnce such reports at once, then one per step.
-// It never waits: without answers it
-// reports nothing, and list() ends soon. Whatever is on the server, it costs bounded memory and
-// time.
+// It never waits: without answers it reports nothing, and list() ends soon. Whatever is on the
+// server, it costs bounded memory and time.
 //
 // Without a list, or if the list stops changing, each instance tries to become the merger
 // (SET NX PX). One succeeds, and merges until it loses the lock.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "bench/figures.h"
 #include "bench/fleet_simulation.h"
+#include "heatsink/fleet/fleet.h"
 
 namespace {
 
@@ -31,8 +33,13 @@ void show_time_to_find(Figures& figures, const std::vector<std::uint64_t>& sizes
     load.instances = instances;
     load.shards = shards_for(instances);
     const FleetFound found = heatsink::bench::simulate_fleet(load);
-    // The count to a burst, a report, the merges, and a reader's step.
-    const bool is_in_time = found.by_all && found.median_s <= 1 + 2 * found.step_s;
+    // Counting; members report and read again within a look of each other; each shard gets a copy.
+    const heatsink::Nanos waits =
+        2 * heatsink::fleet::look_of(instances, heatsink::Millis(250)) +
+        2 * (load.shards > 1 ? heatsink::fleet::copy_of(load.shards, heatsink::Millis(250))
+                             : heatsink::Nanos(0));
+    const bool is_in_time =
+        found.by_all && found.median_s <= 1 + std::chrono::duration<double>(waits).count();
     figures.row({std::to_string(instances), std::to_string(load.shards),
                  fmt::format("{:.2f}", found.step_s), fmt::format("{:.2f}", found.first_s),
                  fmt::format("{:.2f}", found.median_s), fmt::format("{:.2f}", found.last_s),
@@ -69,6 +76,7 @@ void show_server_cost(Figures& figures, const std::vector<std::uint64_t>& sizes,
 
 int main(int argc, char** argv) {
   bool quick = false, json = false, finds = true, costs = true;
+  std::uint64_t only = 0;  // instances
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     if (flag == "--quick") {
@@ -79,15 +87,22 @@ int main(int argc, char** argv) {
       costs = false;
     } else if (flag == "--only-server") {
       finds = false;
+    } else if (flag.starts_with("--instances=")) {
+      only = std::strtoull(argv[i] + std::strlen("--instances="), nullptr, 10);
     } else {
-      fmt::print(stderr, "usage: bench_fleet [--quick] [--json] [--only-find | --only-server]\n");
+      fmt::print(stderr,
+                 "usage: bench_fleet [--quick] [--json] [--only-find | --only-server] "
+                 "[--instances=N]\n");
       return 2;
     }
   }
   Figures figures(json);
   std::vector<std::uint64_t> sizes{20, 100, 1000};
   if (!quick) sizes.insert(sizes.end(), {10'000, 100'000});
-  if (finds) show_time_to_find(figures, quick ? std::vector<std::uint64_t>{20, 100} : sizes);
-  if (!quick && costs) show_server_cost(figures, {100, 500, 1000}, std::chrono::seconds(20));
+  std::vector<std::uint64_t> served{100, 500, 1000};
+  if (only > 0) sizes = served = {only};
+  if (finds)
+    show_time_to_find(figures, quick && only == 0 ? std::vector<std::uint64_t>{20, 100} : sizes);
+  if (!quick && costs) show_server_cost(figures, served, std::chrono::seconds(20));
   return figures.finish();
 }

@@ -62,8 +62,8 @@ ServerCost measure_server(std::uint64_t instances, Nanos time) {
   const auto run_for = [&loop](Nanos how_long) {
     for (const TimePoint end = loop.clock() + how_long; loop.clock() < end;) loop.turn(Millis(10));
   };
-  // Until the fleet has found its pace: two of its longest steps.
-  run_for(std::chrono::seconds(2) + Millis(6 * instances));
+  // Until the fleet has found its pace, and the first reports are two of its steps old.
+  run_for(std::chrono::seconds(3) + 2 * fleet::step_of(instances, Millis(250)));
   const double before_s = cpu_seconds(redis.pid());
   const std::uint64_t reports = reports_of(links);
   run_for(time);

@@ -423,6 +423,8 @@ void Core::tick(TimePoint now) {
 }
 
 // REQUIRES state_mutex_.
+fleet::Matters Core::matters() const { return fleet::matters_by(rules_, kBurst); }
+
 void Core::judge_alone_as(std::int64_t instances) {
   if (instances == alone_as_) return;
   alone_as_ = instances;

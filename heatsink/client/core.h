@@ -188,6 +188,7 @@ class Core final : private ServerListener {
   void on_proven(ServerIndex server, TimePoint until) override;
   std::uint64_t hash_seed() const override { return seed_; }
   std::vector<detect::Summary> counted() override;
+  fleet::Matters matters() const override;
   void on_fleet(const FleetState& state) override;
   std::vector<detect::FleetWindow> fleet_windows();
   void judge_alone_as(std::int64_t instances);

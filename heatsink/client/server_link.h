@@ -29,6 +29,7 @@ class ServerListener : public ChangeListener {
   // fleet counts. Its keys are hashed with hash_seed() and in the database of the URL.
   virtual std::uint64_t hash_seed() const { return 0; }
   virtual std::vector<detect::Summary> counted() { return {}; }
+  virtual fleet::Matters matters() const { return {}; }  // by the rules of this process
   struct FleetState {
     fleet::List list;  // null: not known now
     std::uint64_t instances = 1;

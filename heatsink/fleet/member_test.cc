@@ -101,10 +101,59 @@ TEST_F(FleetMember, ShardsAreSummedToOneList) {
 TEST_F(FleetMember, LargeFleetsReportLessOften) {
   start(1000);
   run(std::chrono::seconds(6));
-  EXPECT_EQ(members[0]->list(now)->step, std::chrono::seconds(2));
-  const std::uint64_t before = members[0]->counts().reports;
-  run(std::chrono::seconds(20));
-  EXPECT_NEAR(static_cast<double>(members[0]->counts().reports - before), 10, 1);
+  EXPECT_EQ(members[0]->list(now)->step, Millis(12'500));
+  EXPECT_EQ(members[0]->list(now)->refresh, Millis(5000));
+  const auto reports = [&] {
+    std::uint64_t sum = 0;
+    for (const auto& member : members) sum += member->counts().reports;
+    return sum;
+  };
+  const std::uint64_t before = reports();
+  run(std::chrono::seconds(50));
+  EXPECT_NEAR(static_cast<double>(reports() - before), 50 * 80, 50 * 8);
+  EXPECT_EQ(members[0]->counts().urgent, 0U) << "nothing has changed";
+  EXPECT_EQ(sum(0, "sale"), 10'000U);
+}
+
+TEST_F(FleetMember, AChangeThatMattersDoesNotWaitForTheStep) {
+  start(400);  // a step of 5 s
+  run(std::chrono::seconds(12));
+  for (CountsForTest& each : counts) each.emplace_back("new", 20);
+  run(Millis(1000));
+  std::size_t knowing = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) knowing += sum(i, "new") > 4000 ? 1U : 0U;
+  EXPECT_GE(knowing, members.size() * 9 / 10);
+  // A key that cools down is as urgent.
+  for (CountsForTest& each : counts) each.pop_back();
+  run(Millis(1000));
+  knowing = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) knowing += sum(i, "new") < 4000 ? 1U : 0U;
+  EXPECT_GE(knowing, members.size() * 9 / 10);
+}
+
+TEST_F(FleetMember, RestlessCountsMakeNoMoreThanOneUrgentReportPerStep) {
+  start(400);
+  run(std::chrono::seconds(12));
+  const std::uint64_t before = members[0]->counts().urgent;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    counts[0] = {{"sale", i % 2 == 0 ? 1000U : 10U}};
+    run(Millis(250));
+  }
+  // 50 s: ten steps, and those that were allowed at once.
+  EXPECT_GE(members[0]->counts().urgent - before, 8U);
+  EXPECT_LE(members[0]->counts().urgent - before, 10U + kUrgentAtOnce + 1);
+}
+
+TEST_F(FleetMember, AMergerThatEndsIsReplacedLongBeforeAStep) {
+  start(400);
+  run(std::chrono::seconds(12));
+  for (auto& member : members) {
+    if (!member->merges()) continue;
+    member.reset();
+    break;
+  }
+  run(std::chrono::seconds(8));
+  EXPECT_EQ(mergers(), 1U);
 }
 
 TEST_F(FleetMember, ARefusalIsAProblemAndTheListEndsSoon) {

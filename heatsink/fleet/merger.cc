@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heatsink/fleet/bounds.h"
+#include "heatsink/fleet/pace.h"
 
 namespace heatsink::fleet {
 namespace {
@@ -13,27 +14,48 @@ std::string milliseconds(Nanos time) {
   return std::to_string(std::max<std::int64_t>(std::chrono::ceil<Millis>(time).count(), 1));
 }
 
-// By the rule of the pace (bounds.h).
-Nanos step_of(std::uint64_t instances, Nanos interval) {
-  const double seconds = static_cast<double>(instances) / kReportsPerSecond;
-  const Nanos wanted(static_cast<Nanos::rep>(seconds * 1e9));
-  return std::clamp(wanted, std::min(interval, kStepMax), kStepMax);
-}
-
 }  // namespace
-
-Nanos Merger::lock_life(Nanos step) { return std::max<Nanos>(4 * step, std::chrono::seconds(2)); }
 
 void Merger::turn(TimePoint now, std::function<void(TimePoint)> merged) {
   if (now < due_) return;
-  step_ = std::max(step_, options_.interval);
-  // Twice per step: a list is then at most half a step younger than the reports.
-  due_ = now + step_ / 2;
+  due_ = now + pause();
   if (is_busy_ || is_over_) return;
-  is_busy_ = true;
   merged_ = std::move(merged);
+  if (now >= merge_due_) {
+    merge(now);
+  } else if (!options_.news.empty()) {
+    ask_for_lock();
+    look_for_news(now);
+  }
+  due_ = std::min(due_, std::max(merge_due_, now + Millis(1)));
+}
+
+// Between two turns: each of them looks for news, or merges.
+Nanos Merger::pause() const {
+  const Nanos refresh = refresh_of(sources_, options_.interval);
+  return options_.news.empty() ? refresh : std::min(refresh, options_.interval);
+}
+
+void Merger::ask_for_lock() {
   ask({"GETRANGE", options_.lock, "0", std::to_string(kIdBytesMax)},
       [this](const Result<resp::Value>& reply, TimePoint) { on_lock(reply); });
+}
+
+void Merger::look_for_news(TimePoint now) {
+  ask({"GETRANGE", options_.news, "0", std::to_string(2 * kIdBytesMax)},
+      [this, now](const Result<resp::Value>& reply, TimePoint) {
+        if (!reply.ok() || !reply->is_text() || reply->text.empty()) return;
+        if (std::exchange(news_, reply->text) == reply->text) return;
+        merge_due_ = std::min(merge_due_, merged_at_ + gap_of(sources_, options_.interval));
+        due_ = std::min(due_, std::max(merge_due_, now));
+      });
+}
+
+void Merger::merge(TimePoint now) {
+  is_busy_ = true;
+  merged_at_ = now;
+  merge_due_ = now + refresh_of(sources_, options_.interval);
+  ask_for_lock();
   if (options_.members.empty()) {
     to_read_.assign(options_.sources.begin(), options_.sources.end());
     read_batch(now);
@@ -57,7 +79,7 @@ void Merger::on_lock(const Result<resp::Value>& reply) {
     is_over_ = true;
     return;
   }
-  port_.ask({"PEXPIRE", options_.lock, milliseconds(lock_life(step_))},
+  port_.ask({"PEXPIRE", options_.lock, milliseconds(lock_life(pause()))},
             [](const Result<resp::Value>&, TimePoint) {});
 }
 
@@ -127,10 +149,10 @@ void Merger::publish(TimePoint now) {
   Message sum = collector_.finish(kListKeys);
   is_busy_ = false;
   if (sum.instances == 0) return;  // nobody has reported yet
-  // The sums of shards bring the steps of their instances along.
-  step_ = options_.members.empty() ? std::max(sum.step, options_.interval)
-                                   : step_of(sum.instances, options_.interval);
+  sources_ = options_.members.empty() ? options_.sources.size() : sum.instances;
+  step_ = step_of(sum.instances, options_.interval);
   sum.step = step_;
+  sum.refresh = refresh_of(sources_, options_.interval);
   sum.sequence = options_.first_sequence + sequence_++;
   ++counts_.merges;
   port_.ask({"SET", options_.out, encode(sum), "PX",

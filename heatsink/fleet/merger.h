@@ -2,6 +2,7 @@
 // Merges the reports of one shard of a fleet, or the sums of all shards, and writes the result.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@ namespace heatsink::fleet {
 struct MergerOptions {
   std::string id;       // of the instance
   std::string lock;     // the key that says who merges
+  std::string news;     // a key that changes when a source should be read soon; "": none
   std::string members;  // the set of the instances' ids; "": `sources` are read
   std::function<std::string(const std::string& id)> report_of;  // the key of an instance's report
   std::vector<std::string> sources;                             // keys of sums
@@ -30,6 +32,9 @@ struct MergerOptions {
 };
 
 // Held by the instance that has the lock. Two mergers at once do no harm: both write the same sum.
+// Merges every refresh_of() its sources (pace.h). Looks for news every `interval`, and merges at
+// once if there are any, but not within gap_of() of the last merge.
+//
 // One thread. A merge reads kBatch sources at a time, so it never holds the thread for more than
 // about a millisecond. No merge begins before the last one has ended.
 class Merger {
@@ -50,12 +55,18 @@ class Merger {
   // Another instance has the lock, or the server did not answer: destroy it when it is idle.
   bool is_over() const { return is_over_ && !is_busy_ && pending_ == 0; }
 
-  static Nanos lock_life(Nanos step);
+  static Nanos lock_life(Nanos pause) {
+    return std::max<Nanos>(4 * pause, std::chrono::seconds(2));
+  }
 
  private:
   // Counts replies that will come to this object.
   void ask(std::vector<std::string> words, Port::Done done);
+  Nanos pause() const;
+  void ask_for_lock();
   void on_lock(const Result<resp::Value>& reply);
+  void look_for_news(TimePoint now);
+  void merge(TimePoint now);
   void on_members(const Result<resp::Value>& reply, TimePoint now);
   void read_batch(TimePoint now);
   void on_source(const std::string& source, const Result<resp::Value>& reply, TimePoint now);
@@ -71,7 +82,11 @@ class Merger {
   std::size_t pending_ = 0;          // replies in all
   std::uint64_t sequence_ = 0;       // merges done by this object
   Nanos step_{0};
-  TimePoint due_{};
+  TimePoint due_{};                         // of the next turn
+  TimePoint merge_due_{};                   // of the next merge without news
+  TimePoint merged_at_ = TimePoint::min();  // when the last merge began
+  std::uint64_t sources_ = 0;               // of the last merge
+  std::string news_;
   bool is_busy_ = false;
   bool is_over_ = false;
   std::function<void(TimePoint)> merged_;

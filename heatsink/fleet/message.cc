@@ -77,6 +77,7 @@ std::string encode(const Message& message) {
   body.number(static_cast<std::uint64_t>(message.step.count()));
   body.number(message.windows.size());
   for (const detect::Summary& window : message.windows) body.string(detect::encode(window));
+  body.number(static_cast<std::uint64_t>(message.refresh.count()));
   detect::WireWriter out;
   out.raw(kMagic);
   out.byte(kVersion);
@@ -111,6 +112,9 @@ Result<Message> decode(std::string_view bytes, const MessageBounds& bounds, std:
     if (const Status added = add_window(message, window, bounds, seed, at); !added.ok())
       return added.error();
   }
+  if (in.failed()) return not_a_message(in.fault());
+  message.refresh = in.at_end() ? message.step / 2
+                                : Nanos(in.number(static_cast<std::uint64_t>(kStepMax.count())));
   if (in.failed()) return not_a_message(in.fault());
   return message;
 }

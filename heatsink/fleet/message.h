@@ -19,7 +19,8 @@ namespace heatsink::fleet {
 struct Message {
   std::uint64_t sequence = 0;            // of a list: rises with each merge
   std::uint64_t instances = 1;           // that have counted
-  Nanos step{0};                         // how often each of them reports
+  Nanos step{0};                         // how often each of them reports at the least
+  Nanos refresh{0};                      // of a list: how often it is merged at the least
   std::vector<detect::Summary> windows;  // of different measures
 };
 
@@ -33,6 +34,7 @@ MessageBounds list_bounds(std::uint64_t shards);
 
 // "HFlt"  version (1 byte)  XXH3-64 with seed 0 of all that follows (8 bytes, low ones first)
 // sequence, instances, step in ns, number of windows; each window: size, detect/wire.h's form.
+// refresh in ns (absent in old builds: half a step).
 // Numbers are LEB128. Later builds may append bytes, which this one ignores.
 std::string encode(const Message& message);
 

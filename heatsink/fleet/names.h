@@ -28,6 +28,8 @@ class Names {
   std::string members(std::uint64_t shard) const { return of_shard(shard) + "members"; }
   std::string merger(std::uint64_t shard) const { return of_shard(shard) + "merger"; }
   std::string sum(std::uint64_t shard) const { return of_shard(shard) + "sum"; }
+  // Written by a member whose report does not wait for the next merge.
+  std::string news(std::uint64_t shard) const { return of_shard(shard) + "news"; }
   std::string list(std::uint64_t shard) const { return of_shard(shard) + "list"; }
   // With several shards: the sum of their sums.
   std::string all_merger() const { return of("all") + "merger"; }

@@ -20,6 +20,16 @@ std::vector<detect::FleetWindow> windows_of(const Message& list,
   return windows;
 }
 
+Matters matters_by(const detect::RuleSet& rules, double burst) {
+  return [rules, burst](const detect::Measure& measure, std::uint64_t instances) {
+    const auto measures = rules.measures();
+    const auto found = std::find(measures.begin(), measures.end(), measure);
+    if (found == measures.end()) return detect::CountLevel(UINT64_MAX);
+    const auto index = static_cast<std::size_t>(found - measures.begin());
+    return rules.shard_counts(index, burst, static_cast<std::size_t>(instances)).urgent_count;
+  };
+}
+
 std::uint64_t rounded_instances(std::uint64_t instances) {
   return std::bit_ceil(std::clamp<std::uint64_t>(instances, 1, 256));
 }

@@ -8,6 +8,8 @@
 
 #include "heatsink/detect/fleet_window.h"
 #include "heatsink/detect/measure.h"
+#include "heatsink/detect/rules.h"
+#include "heatsink/fleet/changes.h"
 #include "heatsink/fleet/message.h"
 
 namespace heatsink::fleet {
@@ -15,6 +17,10 @@ namespace heatsink::fleet {
 // One for each of `measures`, in their order. A measure that the list has not is not known.
 std::vector<detect::FleetWindow> windows_of(const Message& list,
                                             std::span<const detect::Measure> measures);
+
+// What matters to a fleet (changes.h) with these rules: each member's part of a hot key's count, or
+// of the beginning of a burst. `burst`: as of the selector. Keeps its own reference.
+Matters matters_by(const detect::RuleSet& rules, double burst);
 
 // For recorders: rounded up to a power of two and at most 256, so that it seldom changes. A key
 // with 1/256 of a threshold here is tracked.

@@ -20,6 +20,7 @@ TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
 TRAFFIC = "heatsink/proxy/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
+SPREAD_WRITE = "heatsink/proxy/spread_write.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
 SERVER = "heatsink/client/core_server.cc"
@@ -249,4 +250,12 @@ MUTANTS = [
     Mutant("cluster: the trackers follow a new map at once",
            [without(KEEPER, "nodes_.follow_map();")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
+    Mutant("spread: a write ends the copies",
+           [Patch(SPREAD_WRITE, "slots != nullptr && i < slots->size()",
+                  f"slots != nullptr && !{ACTIVE} && i < slots->size()")],
+           ("one proxy",), NO_CLUSTER, ("spread copies",)),
+    Mutant("spread: the reply to a write waits for the ends of the copies",
+           [Patch(SPREAD_WRITE, "asked_ = keys_.size();",
+                  f"asked_ = keys_.size();\n  if ({ACTIVE}) release();")],
+           ("one proxy",), NO_CLUSTER, ("spread copies",)),
 ]  # fmt: skip

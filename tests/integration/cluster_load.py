@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import threading
 
-from harness import Closed, RedisError, ValueClient
+from harness import Closed, RedisError, ValueClient, until
 
 SCRIPT = "local n = redis.call('INCR', KEYS[1]) redis.call('RPUSH', KEYS[2], n) return n"
 
@@ -226,6 +226,15 @@ def load(port, tags, kinds=ALL, excuses=lambda error: False):
             if each.thread.is_alive():
                 each.fail("does not end: a reply is missing")
             each.client.close()
+
+
+def turned(askers, count, kinds=ALL):
+    """Every client of these kinds has asked so often since now."""
+    askers = [each for each in askers if isinstance(each, kinds)]
+    begun = [each.turns for each in askers]
+    pairs = list(zip(askers, begun))
+    done = lambda: all(e.turns >= b + count or e.errors for e, b in pairs)  # noqa: E731
+    until(done, what=f"{count} turns of every client")
 
 
 def errors_of(askers):

@@ -8,7 +8,9 @@ import tempfile
 import time
 import unittest
 
-from cluster_load import ALL, Counter, Lister, Popper, Scripter, Trader, errors_of, load
+from cluster_load import (
+    ALL, Counter, Lister, Popper, Scripter, Trader, errors_of, load, turned,
+)  # fmt: skip
 from cluster_stage import WITHOUT_COPIES, ClusterTest
 from harness import SLOW, Proxy, RawClient, RedisError, ValueClient, need_programs, until
 from harness.certificates import Authority
@@ -18,15 +20,6 @@ from harness.relay import Relay
 
 TAGS = ("a", "b", "c")  # of three masters
 BACK_WITHIN_S = 2
-
-
-def turned(askers, count, kinds=ALL):
-    """Every client of these kinds has asked so often since now."""
-    askers = [each for each in askers if isinstance(each, kinds)]
-    begun = [each.turns for each in askers]
-    pairs = list(zip(askers, begun))
-    done = lambda: all(e.turns >= b + count or e.errors for e, b in pairs)  # noqa: E731
-    until(done, what=f"{count} turns of every client")
 
 
 class Resharding(ClusterTest):

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "heatsink/base/option.h"
+#include "tests/consistency/key_history.h"
 
 namespace heatsink::simulation {
 namespace {
@@ -73,6 +76,31 @@ std::uint64_t fingerprint_of(const consistency::History& history) {
   return print.value();
 }
 
+// The first read that breaks it, if one does. A write is newer than all that was written before it
+// was sent.
+void check_acknowledged(const consistency::History& history, consistency::Verdict& verdict) {
+  for (const consistency::KeyHistory& key : consistency::split_by_key(history)) {
+    std::vector<const consistency::Op*> writes;
+    std::ranges::copy_if(key.ops(), std::back_inserter(writes), [](const consistency::Op* op) {
+      const bool is_write =
+          op->kind == consistency::Kind::kWrite || op->kind == consistency::Kind::kErase;
+      return is_write && op->known();
+    });
+    for (const consistency::Op* op : key.ops()) {
+      if (!op->cached || op->value == consistency::kNil) continue;
+      const consistency::Version& version = *key.find(op->value);
+      const auto newer = std::ranges::find_if(writes, [&](const consistency::Op* write) {
+        return write->invoked > version.seen() && write->responded < op->invoked;
+      });
+      if (newer == writes.end()) continue;
+      verdict.violations.push_back({consistency::Promise::kRegister,
+                                    "a newer write was acknowledged before the read was sent",
+                                    {*version.first, **newer, *op}});
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 const Scenario* find_scenario(std::string_view name) {
@@ -105,6 +133,7 @@ Played play(const Scenario& scenario, std::uint64_t seed, Nanos time) {
   Played out;
   const consistency::History history = world.history();
   out.verdict = consistency::judge(history, scenario.bound, scenario.level);
+  if (scenario.shows_acknowledged) check_acknowledged(history, out.verdict);
   out.operations = history.size();
   out.hits = world.hits();
   out.events = world.events();

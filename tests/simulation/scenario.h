@@ -27,6 +27,8 @@ struct Scenario {
   std::vector<std::string> options{};  // of the proxies: NAME=VALUE
   LibraryOptions library{};
   NetworkOptions network{};
+  // No read is older than a write that was acknowledged before the read was sent.
+  bool shows_acknowledged = false;
   std::vector<std::string> rules{};  // of the proxies: NAME=VALUE,NAME=VALUE
   Nanos length = std::chrono::seconds(2);
 };

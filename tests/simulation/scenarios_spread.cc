@@ -17,7 +17,8 @@ const std::vector<std::string> kSessions = {
     "via=1,count=6,keys=3,think-us=1000", "via=2,count=6,keys=3,think-us=1000",
     "via=1,keys=3,set=3000,del=300,think-us=20000", "via=2,keys=3,set=3000,think-us=20000"};
 
-Scenario spread(const char* name, Nanos bound, const Faults& faults, Nanos length) {
+Scenario spread(const char* name, Nanos bound, const Faults& faults, Nanos length,
+                bool shows_acknowledged = false) {
   return {.name = name,
           .sessions = kSessions,
           .proxies = 2,
@@ -25,6 +26,7 @@ Scenario spread(const char* name, Nanos bound, const Faults& faults, Nanos lengt
           .level = consistency::Level::kTtl,
           .cluster = {.masters = 3},
           .faults = faults,
+          .shows_acknowledged = shows_acknowledged,
           .rules = kRules,
           .length = length};
 }
@@ -33,8 +35,8 @@ Scenario spread(const char* name, Nanos bound, const Faults& faults, Nanos lengt
 
 std::vector<Scenario> spread_scenarios() {
   return {
-      spread("spread copies", kTtl, {}, seconds(3)),
-      spread("spread copies, slots move", kTtl, {.move_slot = 3}, seconds(6)),
+      spread("spread copies", kTtl, {}, seconds(3), true),
+      spread("spread copies, slots move", kTtl, {.move_slot = 3}, seconds(6), true),
       spread("spread copies, proxies stop and lose connections", kTtl,
              {.stop_loop = 1, .stop_proxy = 0.5, .restart_proxy = 0.2, .cut = 0.5}, seconds(5)),
       spread("spread copies, fail-over by hand", kTtl, {.fail_over_by_hand = 3}, seconds(6)),

@@ -422,9 +422,9 @@ void Core::tick(TimePoint now) {
     for (const auto& callback : callbacks) callback(event);
 }
 
-// REQUIRES state_mutex_.
 fleet::Matters Core::matters() const { return fleet::matters_by(rules_, kBurst); }
 
+// REQUIRES state_mutex_.
 void Core::judge_alone_as(std::int64_t instances) {
   if (instances == alone_as_) return;
   alone_as_ = instances;

@@ -8,9 +8,8 @@ import tempfile
 import time
 import unittest
 
-from cluster_load import (
-    ALL, Counter, Lister, Popper, Scripter, Trader, errors_of, load, turned,
-)  # fmt: skip
+import cluster_load
+from cluster_load import Counter, Lister, Popper, Scripter, Trader, errors_of, load, turned
 from cluster_stage import WITHOUT_COPIES, ClusterTest
 from harness import SLOW, Proxy, RawClient, RedisError, ValueClient, need_programs, until
 from harness.certificates import Authority
@@ -362,7 +361,7 @@ class Nodes(unittest.TestCase):
             until(lambda: all(n.knows(4) for n in [*cluster.masters, added]), what="they have met")
             all_have_met(*cluster.masters, added)
             slot, source = cluster.slot("a"), cluster.owner("a")
-            with load(proxy.port, TAGS, ALL) as askers:
+            with load(proxy.port, TAGS, cluster_load.ALL) as askers:
                 turned(askers, 1)
                 cluster.masters.append(added)
                 cluster.move(slot, source, added)

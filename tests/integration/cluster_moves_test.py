@@ -62,7 +62,6 @@ class Resharding(ClusterTest):
     def test_resp3(self):
         """Each step of a move: no step, ASK, TRYAGAIN, MOVED."""
         client = self.keep(RawClient(self.proxy.port, resp=3))
-
         def asked(turn):
             one, all_ = b"$1\r\n%d\r\n" % turn, {"{b}old": turn, f"{{b}}{turn}": turn}
             for key, value in all_.items():
@@ -72,8 +71,7 @@ class Resharding(ClusterTest):
             self.assertIn(client.ask("HSET", "{b}hash", "f", turn), (b":0\r\n", b":1\r\n"))
             self.assertEqual(client.ask("HGETALL", "{b}hash"), b"%1\r\n$1\r\nf\r\n" + one)
 
-        slot = self.cluster.slot("b")
-        source, target = self.owner_and_next("b")
+        slot, (source, target) = self.cluster.slot("b"), self.owner_and_next("b")
         asked(0)
         self.cluster.begin_move(slot, source, target)
         asked(1)

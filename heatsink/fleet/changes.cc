@@ -31,7 +31,8 @@ Changes::Changes(Matters matters) : matters_(std::move(matters)) {}
 void Changes::reported(const Message& report) {
   reported_.clear();
   for (const Summary& window : report.windows) {
-    Reported& kept = reported_.emplace_back(Measure{window.window, window.dimension});
+    Reported& kept = reported_.emplace_back();
+    kept.measure = {window.window, window.dimension};
     kept.counts.reserve(window.keys.size());
     for (const KeyCount& key : window.keys) kept.counts.emplace(key.hash.value, key.low);
   }

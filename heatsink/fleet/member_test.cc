@@ -154,6 +154,8 @@ TEST_F(FleetMember, AMergerThatEndsIsReplacedLongBeforeAStep) {
   }
   run(std::chrono::seconds(8));
   EXPECT_EQ(mergers(), 1U);
+  run(std::chrono::seconds(12));  // the report of the one that has ended is gone
+  EXPECT_EQ(members[1]->instances(), 399U) << "the set of members is still there";
 }
 
 TEST_F(FleetMember, ARefusalIsAProblemAndTheListEndsSoon) {

@@ -36,6 +36,9 @@ Nanos Merger::pause() const {
   return options_.news.empty() ? refresh : std::min(refresh, options_.interval);
 }
 
+// Of the members, as far as is known: before the first sum it is the shortest one.
+Nanos Merger::step() const { return step_of(instances_, options_.interval); }
+
 void Merger::ask_for_lock() {
   ask({"GETRANGE", options_.lock, "0", std::to_string(kIdBytesMax)},
       [this](const Result<resp::Value>& reply, TimePoint) { on_lock(reply); });
@@ -91,7 +94,7 @@ void Merger::on_members(const Result<resp::Value>& reply, TimePoint now) {
   for (const resp::Value& id : reply->items)
     if (id.text.size() <= kIdBytesMax) to_read_.push_back(id.text);
   // The set ends with the fleet.
-  port_.ask({"PEXPIRE", options_.members, milliseconds(30 * step_)},
+  port_.ask({"PEXPIRE", options_.members, milliseconds(30 * step())},
             [](const Result<resp::Value>&, TimePoint) {});
   read_batch(now);
 }
@@ -121,7 +124,7 @@ void Merger::on_source(const std::string& source, const Result<resp::Value>& rep
   if (!reply.ok()) {
     is_over_ = true;
   } else if (reply->is_text() && reply->text.empty()) {
-    // The instance has not reported for three steps. If it lives, it will add itself again.
+    // The instance has not reported for so long that its report has ended. If it lives, it will add itself again.
     if (!options_.members.empty())
       port_.ask({"SREM", options_.members, source}, [](const Result<resp::Value>&, TimePoint) {});
   } else if (Result<Message> message = decode(reply->text, options_.bounds, options_.seed, now);
@@ -150,13 +153,13 @@ void Merger::publish(TimePoint now) {
   is_busy_ = false;
   if (sum.instances == 0) return;  // nobody has reported yet
   sources_ = options_.members.empty() ? options_.sources.size() : sum.instances;
-  step_ = step_of(sum.instances, options_.interval);
-  sum.step = step_;
+  instances_ = sum.instances;
+  sum.step = step();
   sum.refresh = refresh_of(sources_, options_.interval);
   sum.sequence = options_.first_sequence + sequence_++;
   ++counts_.merges;
   port_.ask({"SET", options_.out, encode(sum), "PX",
-             milliseconds(std::max<Nanos>(4 * step_, std::chrono::seconds(3)))},
+             milliseconds(std::max<Nanos>(4 * step(), std::chrono::seconds(3)))},
             [](const Result<resp::Value>&, TimePoint) {});
   if (merged_) merged_(now);
 }

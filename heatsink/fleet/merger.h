@@ -63,6 +63,7 @@ class Merger {
   // Counts replies that will come to this object.
   void ask(std::vector<std::string> words, Port::Done done);
   Nanos pause() const;
+  Nanos step() const;
   void ask_for_lock();
   void on_lock(const Result<resp::Value>& reply);
   void look_for_news(TimePoint now);
@@ -81,11 +82,11 @@ class Merger {
   std::size_t waiting_ = 0;          // replies of the batch
   std::size_t pending_ = 0;          // replies in all
   std::uint64_t sequence_ = 0;       // merges done by this object
-  Nanos step_{0};
   TimePoint due_{};                         // of the next turn
   TimePoint merge_due_{};                   // of the next merge without news
   TimePoint merged_at_ = TimePoint::min();  // when the last merge began
   std::uint64_t sources_ = 0;               // of the last merge
+  std::uint64_t instances_ = 0;             // likewise
   std::string news_;
   bool is_busy_ = false;
   bool is_over_ = false;

@@ -51,7 +51,11 @@ class MemoryServer final : public Port {
     const auto found = strings_.find(key);
     return found == strings_.end() || found->second.ends <= now ? "" : found->second.value;
   }
-  std::set<std::string>& members(const std::string& key) { return sets_[key]; }
+  std::set<std::string>& members(const std::string& key) {
+    Set& set = sets_[key];
+    if (set.ends <= now) set = {};
+    return set.members;
+  }
 
  private:
   struct Answer {
@@ -62,6 +66,10 @@ class MemoryServer final : public Port {
   struct String {
     std::string value;
     TimePoint ends;
+  };
+  struct Set {
+    std::set<std::string> members;
+    TimePoint ends = TimePoint::max();
   };
 
   static resp::Value text(resp::Value::Type type, std::string what) {
@@ -90,14 +98,17 @@ class MemoryServer final : public Port {
     if (command == "GETRANGE")
       return text(resp::Value::Type::kString,
                   get(key).substr(0, static_cast<std::size_t>(std::stoull(words[3])) + 1));
-    if (command == "SADD") sets_[key].insert(words[2]);
-    if (command == "SREM") sets_[key].erase(words[2]);
-    if (command == "PEXPIRE" && strings_.contains(key))
-      strings_[key].ends = now + Millis(std::stoll(words[2]));
+    if (command == "SADD") members(key).insert(words[2]);
+    if (command == "SREM") members(key).erase(words[2]);
+    if (command == "PEXPIRE") {
+      const TimePoint ends = now + Millis(std::stoll(words[2]));
+      if (strings_.contains(key)) strings_[key].ends = ends;
+      if (!members(key).empty()) sets_[key].ends = ends;
+    }
     resp::Value reply;
     if (command == "SRANDMEMBER") {
       reply.type = resp::Value::Type::kArray;
-      for (const std::string& member : sets_[key])
+      for (const std::string& member : members(key))
         reply.items.push_back(text(resp::Value::Type::kString, member));
       return reply;
     }
@@ -114,7 +125,7 @@ class MemoryServer final : public Port {
   }
 
   std::map<std::string, String> strings_;
-  std::map<std::string, std::set<std::string>> sets_;
+  std::map<std::string, Set> sets_;
   std::deque<Answer> answers_;
 };
 

@@ -14,6 +14,8 @@ using heatsink::capi::CallbackFailed;
 using heatsink::capi::duration_of_ms;
 using heatsink::capi::fail;
 using heatsink::capi::guarded;
+using heatsink::capi::has_key;
+using heatsink::capi::key_of;
 using heatsink::capi::missing_argument;
 using heatsink::client::Client;
 using heatsink::client::HotEvent;
@@ -81,11 +83,8 @@ heatsink_stats_values values_of(const heatsink::client::Stats& now) {
 // Most functions: a client and a key.
 template <class Call>
 int with_key(heatsink_client* client, const char* key, size_t key_size, Call call) noexcept {
-  if (client == nullptr || (key == nullptr && key_size != 0)) return missing_argument();
-  return guarded([&]() -> int {
-    return call(client->client,
-                key_size == 0 ? std::string_view() : std::string_view(key, key_size));
-  });
+  if (client == nullptr || !has_key(key, key_size)) return missing_argument();
+  return guarded([&]() -> int { return call(client->client, key_of(key, key_size)); });
 }
 
 // `look` gives a LocalValue, which is made where the caller keeps it.

@@ -56,6 +56,19 @@ constexpr std::chrono::milliseconds duration_of_ms(uint64_t ms) {
   return std::chrono::milliseconds(static_cast<int64_t>(std::min(ms, kYearMs)));
 }
 
+inline bool has_key(const char* key, std::size_t size) { return key != nullptr || size == 0; }
+inline std::string_view key_of(const char* key, std::size_t size) {
+  return size == 0 ? std::string_view() : std::string_view(key, size);
+}
+
+// From a structure of the caller's that may be older or newer. Null: all zeros.
+template <class Values>
+Values known_of(const Values* from, std::size_t size) noexcept {
+  Values known = {};
+  if (from != nullptr) std::memcpy(&known, from, std::min(size, sizeof(known)));
+  return known;
+}
+
 // Into a structure of the caller's that may be older or newer.
 template <class Values>
 int give(const Values& values, void* to, std::size_t size) noexcept {

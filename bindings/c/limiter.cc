@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of heatsink.h about limits across processes.
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +16,9 @@ using heatsink::capi::fail;
 using heatsink::capi::give;
 using heatsink::capi::given;
 using heatsink::capi::guarded;
+using heatsink::capi::has_key;
+using heatsink::capi::key_of;
+using heatsink::capi::known_of;
 using heatsink::capi::limiter_options;
 using heatsink::capi::missing_argument;
 using heatsink::capi::us_of;
@@ -55,12 +56,8 @@ heatsink_verdict values_of(const Verdict& verdict) {
 // Most functions: a limiter and a key.
 template <class Call>
 int with_key(heatsink_limiter* limiter, const char* key, size_t key_size, Call call) {
-  if (limiter == nullptr || (key == nullptr && key_size != 0)) return missing_argument();
-  return guarded([&] {
-    const std::string_view name =
-        key_size == 0 ? std::string_view() : std::string_view(key, key_size);
-    return call(limiter->limiter->at(name));
-  });
+  if (limiter == nullptr || !has_key(key, key_size)) return missing_argument();
+  return guarded([&] { return call(limiter->limiter->at(key_of(key, key_size))); });
 }
 
 }  // namespace
@@ -70,9 +67,7 @@ int heatsink_limiter_open(const heatsink_options* options, const heatsink_limit*
   if (options == nullptr || limit == nullptr || limiter == nullptr) return missing_argument();
   *limiter = nullptr;
   return guarded([&] {
-    heatsink_limit known = {};
-    std::memcpy(&known, limit, std::min(size, sizeof(known)));
-    const RateLimiterOptions wanted = options_of(known);
+    const RateLimiterOptions wanted = options_of(known_of(limit, size));
     std::shared_ptr<Server> server =
         given(Server::open(heatsink::client::server_options(options->values, "heatsink-limits")));
     *limiter =

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of heatsink.h about limits of this process alone.
-#include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "bindings/c/handles.h"
@@ -11,6 +9,7 @@ using heatsink::capi::duration_of_ms;
 using heatsink::capi::give;
 using heatsink::capi::given;
 using heatsink::capi::guarded;
+using heatsink::capi::known_of;
 using heatsink::capi::limiter_options;
 using heatsink::capi::missing_argument;
 using heatsink::capi::us_of;
@@ -24,8 +23,7 @@ int heatsink_local_limiter_new(const heatsink_local_limit* limit, size_t size,
   if (limit == nullptr || limiter == nullptr) return missing_argument();
   *limiter = nullptr;
   return guarded([&] {
-    heatsink_local_limit known = {};
-    std::memcpy(&known, limit, std::min(size, sizeof(known)));
+    const heatsink_local_limit known = known_of(limit, size);
     heatsink::limit::LimiterOptions options = limiter_options(known);
     options.patience = duration_of_ms(known.patience_ms);
     *limiter = new heatsink_local_limiter{given(heatsink::limit::make_limiter(options))};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of heatsink.h about keys on several nodes of a cluster.
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +15,9 @@ using heatsink::capi::duration_of_ms;
 using heatsink::capi::fail;
 using heatsink::capi::given;
 using heatsink::capi::guarded;
+using heatsink::capi::has_key;
+using heatsink::capi::key_of;
+using heatsink::capi::known_of;
 using heatsink::capi::missing_argument;
 using heatsink::distributed::Server;
 using heatsink::distributed::SplitCounter;
@@ -42,20 +43,6 @@ namespace {
 
 std::shared_ptr<Server> server_of(const heatsink_options& options) {
   return given(Server::open(heatsink::client::server_options(options.values, "heatsink-spread")));
-}
-
-// From a structure of the caller's that may be older or newer.
-template <class Values>
-Values known_of(const Values* values, size_t size) {
-  Values known = {};
-  if (values != nullptr) std::memcpy(&known, values, std::min(size, sizeof(known)));
-  return known;
-}
-
-bool has_key(const char* key, size_t key_size) { return key != nullptr || key_size == 0; }
-
-std::string_view key_of(const char* key, size_t key_size) {
-  return key_size == 0 ? std::string_view() : std::string_view(key, key_size);
 }
 
 }  // namespace

@@ -422,7 +422,11 @@ void Core::tick(TimePoint now) {
     for (const auto& callback : callbacks) callback(event);
 }
 
-fleet::Matters Core::matters() const { return fleet::matters_by(rules_, kBurst); }
+fleet::Matters Core::matters() const {
+  return [rules = rules_](const detect::Measure& measure, std::uint64_t instances) {
+    return fleet::matters_by(rules, kBurst, measure, instances);
+  };
+}
 
 // REQUIRES state_mutex_.
 void Core::judge_alone_as(std::int64_t instances) {

@@ -33,7 +33,7 @@ fleet::LinkOptions link_options(NodeState& shared) {
   link.member.random_seed = random();
   // By the rules of the moment: a reload may change them.
   link.member.matters = [&shared](const detect::Measure& measure, std::uint64_t instances) {
-    return fleet::matters_by(shared.rules(), shared.options().burst.part)(measure, instances);
+    return fleet::matters_by(shared.rules(), shared.options().burst.part, measure, instances);
   };
   return link;
 }

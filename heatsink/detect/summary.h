@@ -87,6 +87,7 @@ struct Summary {
   std::vector<KeyCount> keys;               // by high, descending
   std::optional<TemplateCounts> templates;  // nothing: not counted, or it came from another node
 
+  Measure measure() const { return {window, dimension}; }
   std::uint64_t total() const;  // of all keys, in the dimension's unit
   // The divisor that turns counts into rates per second: the time covered, but the window until a
   // whole window has been covered, so that a start is not extrapolated.

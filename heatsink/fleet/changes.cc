@@ -32,7 +32,7 @@ void Changes::reported(const Message& report) {
   reported_.clear();
   for (const Summary& window : report.windows) {
     Reported& kept = reported_.emplace_back();
-    kept.measure = {window.window, window.dimension};
+    kept.measure = window.measure();
     kept.counts.reserve(window.keys.size());
     for (const KeyCount& key : window.keys) kept.counts.emplace(key.hash.value, key.low);
   }
@@ -41,17 +41,13 @@ void Changes::reported(const Message& report) {
 bool Changes::matter(std::span<const Summary> windows, const Message* list) const {
   const std::uint64_t instances = list == nullptr ? 1 : std::max<std::uint64_t>(list->instances, 1);
   return std::any_of(windows.begin(), windows.end(), [&](const Summary& window) {
-    const Summary* listed = nullptr;
-    if (list != nullptr) {
-      for (const Summary& each : list->windows)
-        if (each.window == window.window && each.dimension == window.dimension) listed = &each;
-    }
+    const Summary* const listed = list != nullptr ? list->window_of(window.measure()) : nullptr;
     return window.window > Nanos{} && matter(window, listed, instances);
   });
 }
 
 bool Changes::matter(const Summary& window, const Summary* listed, std::uint64_t instances) const {
-  const Measure measure{window.window, window.dimension};
+  const Measure measure = window.measure();
   const auto known = std::find_if(reported_.begin(), reported_.end(),
                                   [&](const Reported& each) { return each.measure == measure; });
   if (known == reported_.end()) return true;  // the first counts of this window

@@ -11,11 +11,9 @@ namespace heatsink::fleet {
 
 void Collector::add(Message message) {
   instances_ += message.instances;
-  step_ = std::max(step_, message.step);
   for (detect::Summary& window : message.windows) {
     auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& each) {
-      const detect::Summary& known = each.waiting.front();
-      return known.window == window.window && known.dimension == window.dimension;
+      return each.waiting.front().measure() == window.measure();
     });
     if (part == parts_.end()) {
       if (parts_.size() == detect::kMeasuresMax) continue;
@@ -36,7 +34,6 @@ void Collector::merge(Part& part, std::size_t keys_max) {
 Message Collector::finish(std::size_t keys_max) {
   Message out;
   out.instances = std::exchange(instances_, 0);
-  out.step = std::exchange(step_, Nanos(0));
   for (Part& part : std::exchange(parts_, {})) {
     merge(part, keys_max);
     out.windows.push_back(std::move(part.waiting.front()));

@@ -32,7 +32,6 @@ class Collector {
 
   std::vector<Part> parts_;
   std::uint64_t instances_ = 0;
-  Nanos step_{0};  // the longest
 };
 
 }  // namespace heatsink::fleet

@@ -104,9 +104,9 @@ void Member::turn(TimePoint now, std::span<const detect::Summary> windows) {
   }
   if (merger_ && merger_->is_over()) merger_.reset();
   if (all_merger_ && all_merger_->is_over()) all_merger_.reset();
-  if (merger_) merger_->turn(now, {});
+  if (merger_) merger_->turn(now);
   if (merger_ && options_.shards > 1 && now >= copy_due_) copy_all_list(now);
-  if (all_merger_) all_merger_->turn(now, {});
+  if (all_merger_) all_merger_->turn(now);
 }
 
 void Member::ask(std::vector<std::string> words, Port::Done done) {
@@ -152,12 +152,10 @@ void Member::report(TimePoint now, std::span<const detect::Summary> windows, boo
   Message message = make_report(windows, list_.get());
   message.step = step();
   changes_.reported(message);
-  ask({"SET", names_.report(shard_, options_.id), encode(message), "PX", life_text(life())},
-      [this](const Result<resp::Value>& reply, TimePoint at) { on_report(reply, at); });
+  write({"SET", names_.report(shard_, options_.id), encode(message), "PX", life_text(life())});
   if (was_away || turns_++ % kAddEvery == 0) {
     is_added_ = true;
-    ask({"SADD", names_.members(shard_), options_.id},
-        [this](const Result<resp::Value>& reply, TimePoint at) { on_report(reply, at); });
+    write({"SADD", names_.members(shard_), options_.id});
   }
   if (is_urgent) tell_news();
   read_list();
@@ -165,9 +163,8 @@ void Member::report(TimePoint now, std::span<const detect::Summary> windows, boo
 
 // Unlike all news before, so that the merger sees that there are some.
 void Member::tell_news() {
-  ask({"SET", names_.news(shard_), options_.id + ":" + std::to_string(counts_.reports), "PX",
-       life_text(kRefreshMax)},
-      [this](const Result<resp::Value>& reply, TimePoint at) { on_report(reply, at); });
+  write({"SET", names_.news(shard_), options_.id + ":" + std::to_string(counts_.reports), "PX",
+         life_text(kRefreshMax)});
 }
 
 void Member::read_again(TimePoint now) {
@@ -190,9 +187,11 @@ void Member::failed(const std::string& what, const Result<resp::Value>& reply, T
   problem_ = what + ": " + (reply.ok() ? reply->text : reply.error().message);
 }
 
-void Member::on_report(const Result<resp::Value>& reply, TimePoint now) {
-  if (!reply.ok() || reply->is_error())
-    failed("this instance cannot report to its fleet", reply, now);
+void Member::write(std::vector<std::string> words) {
+  ask(std::move(words), [this](const Result<resp::Value>& reply, TimePoint now) {
+    if (!reply.ok() || reply->is_error())
+      failed("this instance cannot report to its fleet", reply, now);
+  });
 }
 
 void Member::on_list(const Result<resp::Value>& reply, TimePoint now) {

@@ -83,7 +83,7 @@ class Member {
   void tell_news();
   void read_list();
   void ask(std::vector<std::string> words, Port::Done done);
-  void on_report(const Result<resp::Value>& reply, TimePoint now);
+  void write(std::vector<std::string> words);
   void on_list(const Result<resp::Value>& reply, TimePoint now);
   void take(List list, TimePoint now);
   void elect_if_stuck(TimePoint now);

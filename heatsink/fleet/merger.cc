@@ -16,11 +16,10 @@ std::string milliseconds(Nanos time) {
 
 }  // namespace
 
-void Merger::turn(TimePoint now, std::function<void(TimePoint)> merged) {
+void Merger::turn(TimePoint now) {
   if (now < due_) return;
   due_ = now + pause();
   if (is_busy_ || is_over_) return;
-  merged_ = std::move(merged);
   if (now >= merge_due_) {
     merge(now);
   } else if (!options_.news.empty()) {
@@ -61,11 +60,11 @@ void Merger::merge(TimePoint now) {
   ask_for_lock();
   if (options_.members.empty()) {
     to_read_.assign(options_.sources.begin(), options_.sources.end());
-    read_batch(now);
+    read_batch();
     return;
   }
   ask({"SRANDMEMBER", options_.members, std::to_string(kInstancesMax)},
-      [this](const Result<resp::Value>& reply, TimePoint at) { on_members(reply, at); });
+      [this](const Result<resp::Value>& reply, TimePoint) { on_members(reply); });
 }
 
 void Merger::ask(std::vector<std::string> words, Port::Done done) {
@@ -86,7 +85,7 @@ void Merger::on_lock(const Result<resp::Value>& reply) {
             [](const Result<resp::Value>&, TimePoint) {});
 }
 
-void Merger::on_members(const Result<resp::Value>& reply, TimePoint now) {
+void Merger::on_members(const Result<resp::Value>& reply) {
   if (!reply.ok() || reply->is_error()) {
     give_up();
     return;
@@ -96,13 +95,13 @@ void Merger::on_members(const Result<resp::Value>& reply, TimePoint now) {
   // The set ends with the fleet.
   port_.ask({"PEXPIRE", options_.members, milliseconds(30 * step())},
             [](const Result<resp::Value>&, TimePoint) {});
-  read_batch(now);
+  read_batch();
 }
 
 // GETRANGE bounds what a reply may bring, whatever somebody has written.
-void Merger::read_batch(TimePoint now) {
+void Merger::read_batch() {
   if (to_read_.empty()) {
-    publish(now);
+    publish();
     return;
   }
   const std::size_t count = std::min(to_read_.size(), Collector::kBatch);
@@ -124,7 +123,8 @@ void Merger::on_source(const std::string& source, const Result<resp::Value>& rep
   if (!reply.ok()) {
     is_over_ = true;
   } else if (reply->is_text() && reply->text.empty()) {
-    // The instance has not reported for so long that its report has ended. If it lives, it will add itself again.
+    // The instance has not reported for so long that its report has ended. If it lives, it will add
+    // itself again.
     if (!options_.members.empty())
       port_.ask({"SREM", options_.members, source}, [](const Result<resp::Value>&, TimePoint) {});
   } else if (Result<Message> message = decode(reply->text, options_.bounds, options_.seed, now);
@@ -137,7 +137,7 @@ void Merger::on_source(const std::string& source, const Result<resp::Value>& rep
   if (is_over_) {
     give_up();
   } else {
-    read_batch(now);
+    read_batch();
   }
 }
 
@@ -148,7 +148,7 @@ void Merger::give_up() {
   is_busy_ = false;
 }
 
-void Merger::publish(TimePoint now) {
+void Merger::publish() {
   Message sum = collector_.finish(kListKeys);
   is_busy_ = false;
   if (sum.instances == 0) return;  // nobody has reported yet
@@ -161,7 +161,6 @@ void Merger::publish(TimePoint now) {
   port_.ask({"SET", options_.out, encode(sum), "PX",
              milliseconds(std::max<Nanos>(4 * step(), std::chrono::seconds(3)))},
             [](const Result<resp::Value>&, TimePoint) {});
-  if (merged_) merged_(now);
 }
 
 }  // namespace heatsink::fleet

@@ -50,8 +50,8 @@ class Merger {
   Merger(const Merger&) = delete;
 
   TimePoint due() const { return due_; }
-  // Begins a merge if one is due. `merged`: called after the result was sent.
-  void turn(TimePoint now, std::function<void(TimePoint)> merged);
+  // Begins a merge, or a look for news, if one is due.
+  void turn(TimePoint now);
   // Another instance has the lock, or the server did not answer: destroy it when it is idle.
   bool is_over() const { return is_over_ && !is_busy_ && pending_ == 0; }
 
@@ -68,20 +68,20 @@ class Merger {
   void on_lock(const Result<resp::Value>& reply);
   void look_for_news(TimePoint now);
   void merge(TimePoint now);
-  void on_members(const Result<resp::Value>& reply, TimePoint now);
-  void read_batch(TimePoint now);
+  void on_members(const Result<resp::Value>& reply);
+  void read_batch();
   void on_source(const std::string& source, const Result<resp::Value>& reply, TimePoint now);
-  void publish(TimePoint now);
+  void publish();
   void give_up();
 
   const MergerOptions options_;
   Port& port_;
   Counts& counts_;
   Collector collector_;
-  std::deque<std::string> to_read_;  // ids or keys
-  std::size_t waiting_ = 0;          // replies of the batch
-  std::size_t pending_ = 0;          // replies in all
-  std::uint64_t sequence_ = 0;       // merges done by this object
+  std::deque<std::string> to_read_;         // ids or keys
+  std::size_t waiting_ = 0;                 // replies of the batch
+  std::size_t pending_ = 0;                 // replies in all
+  std::uint64_t sequence_ = 0;              // merges done by this object
   TimePoint due_{};                         // of the next turn
   TimePoint merge_due_{};                   // of the next merge without news
   TimePoint merged_at_ = TimePoint::min();  // when the last merge began
@@ -90,7 +90,6 @@ class Merger {
   std::string news_;
   bool is_busy_ = false;
   bool is_over_ = false;
-  std::function<void(TimePoint)> merged_;
 };
 
 }  // namespace heatsink::fleet

@@ -38,12 +38,6 @@ bool is_possible(const detect::Summary& window, std::uint64_t instances) {
   return sum <= total * 1.125 + 64 && total <= most_of(window, instances);
 }
 
-bool is_repeated(const std::vector<detect::Summary>& windows, const detect::Summary& window) {
-  return std::any_of(windows.begin(), windows.end(), [&](const detect::Summary& other) {
-    return other.window == window.window && other.dimension == window.dimension;
-  });
-}
-
 Status add_window(Message& message, std::string_view bytes, const MessageBounds& bounds,
                   std::uint64_t seed, TimePoint at) {
   Result<detect::Summary> window = detect::decode(bytes, seed, at);
@@ -51,7 +45,7 @@ Status add_window(Message& message, std::string_view bytes, const MessageBounds&
   if (window->keys.size() > bounds.keys_max)
     return not_a_message("it has " + std::to_string(window->keys.size()) +
                          " keys, and the limit is " + std::to_string(bounds.keys_max));
-  if (window->window == Nanos{} || is_repeated(message.windows, *window))
+  if (window->window == Nanos{} || message.window_of(window->measure()) != nullptr)
     return not_a_message("a window is missing its length, or is there twice");
   if (!is_possible(*window, message.instances)) return not_a_message("its counts are impossible");
   message.windows.push_back(std::move(*window));
@@ -59,6 +53,13 @@ Status add_window(Message& message, std::string_view bytes, const MessageBounds&
 }
 
 }  // namespace
+
+const detect::Summary* Message::window_of(const detect::Measure& measure) const {
+  const auto found = std::find_if(windows.begin(), windows.end(), [&](const detect::Summary& each) {
+    return each.measure() == measure;
+  });
+  return found == windows.end() ? nullptr : &*found;
+}
 
 MessageBounds report_bounds() {
   return {.bytes_max = kReportBytesMax, .keys_max = kReportKeys + kListKeys, .instances_max = 1};

@@ -22,6 +22,8 @@ struct Message {
   Nanos step{0};                         // how often each of them reports at the least
   Nanos refresh{0};                      // of a list: how often it is merged at the least
   std::vector<detect::Summary> windows;  // of different measures
+
+  const detect::Summary* window_of(const detect::Measure& measure) const;  // null: it has none
 };
 
 struct MessageBounds {

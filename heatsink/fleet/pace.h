@@ -36,8 +36,6 @@ inline Nanos gap_of(std::uint64_t sources, Nanos interval) {
 }
 
 // Between two copies of the list of all shards to one of them.
-inline Nanos copy_of(std::uint64_t shards, Nanos interval) {
-  return paced(shards, kStepOfEach, interval, kStepMax);
-}
+inline Nanos copy_of(std::uint64_t shards, Nanos interval) { return step_of(shards, interval); }
 
 }  // namespace heatsink::fleet

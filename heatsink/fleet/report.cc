@@ -14,10 +14,6 @@ namespace {
 using detect::KeyCount;
 using detect::Summary;
 
-bool is_same_measure(const Summary& a, const Summary& b) {
-  return a.window == b.window && a.dimension == b.dimension;
-}
-
 // Room for the name of each key in kReportBytesMax.
 constexpr std::size_t kNameSumMax = kReportBytesMax / 2 / detect::kMeasuresMax;
 
@@ -104,11 +100,7 @@ Message make_report(std::span<const Summary> windows, const Message* list) {
   Message report;
   for (const Summary& window : windows) {
     if (window.window == Nanos{}) continue;  // nothing was counted yet
-    const Summary* listed = nullptr;
-    if (list != nullptr) {
-      for (const Summary& each : list->windows)
-        if (is_same_measure(each, window)) listed = &each;
-    }
+    const Summary* const listed = list != nullptr ? list->window_of(window.measure()) : nullptr;
     report.windows.push_back(WindowReport(window, listed).finish());
   }
   return report;

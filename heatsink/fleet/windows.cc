@@ -12,22 +12,19 @@ std::vector<detect::FleetWindow> windows_of(const Message& list,
   windows.reserve(measures.size());
   for (const detect::Measure& measure : measures) {
     detect::FleetWindow& window = windows.emplace_back();
-    for (const detect::Summary& counts : list.windows) {
-      if (detect::Measure{counts.window, counts.dimension} != measure) continue;
-      window = {.counts = counts, .instances = list.instances, .step = list.step};
-    }
+    if (const detect::Summary* const counts = list.window_of(measure))
+      window = {.counts = *counts, .instances = list.instances, .step = list.step};
   }
   return windows;
 }
 
-Matters matters_by(const detect::RuleSet& rules, double burst) {
-  return [rules, burst](const detect::Measure& measure, std::uint64_t instances) {
-    const auto measures = rules.measures();
-    const auto found = std::find(measures.begin(), measures.end(), measure);
-    if (found == measures.end()) return detect::CountLevel(UINT64_MAX);
-    const auto index = static_cast<std::size_t>(found - measures.begin());
-    return rules.shard_counts(index, burst, static_cast<std::size_t>(instances)).urgent_count;
-  };
+detect::CountLevel matters_by(const detect::RuleSet& rules, double burst,
+                              const detect::Measure& measure, std::uint64_t instances) {
+  const auto measures = rules.measures();
+  const auto found = std::find(measures.begin(), measures.end(), measure);
+  if (found == measures.end()) return detect::CountLevel(UINT64_MAX);
+  const auto index = static_cast<std::size_t>(found - measures.begin());
+  return rules.shard_counts(index, burst, static_cast<std::size_t>(instances)).urgent_count;
 }
 
 std::uint64_t rounded_instances(std::uint64_t instances) {

@@ -18,9 +18,10 @@ namespace heatsink::fleet {
 std::vector<detect::FleetWindow> windows_of(const Message& list,
                                             std::span<const detect::Measure> measures);
 
-// What matters to a fleet (changes.h) with these rules: each member's part of a hot key's count, or
-// of the beginning of a burst. `burst`: as of the selector. Keeps its own reference.
-Matters matters_by(const detect::RuleSet& rules, double burst);
+// What matters to a fleet (Matters in changes.h) with these rules: each member's part of a hot
+// key's count, or of the beginning of a burst. `burst`: as of the selector.
+detect::CountLevel matters_by(const detect::RuleSet& rules, double burst,
+                              const detect::Measure& measure, std::uint64_t instances);
 
 // For recorders: rounded up to a power of two and at most 256, so that it seldom changes. A key
 // with 1/256 of a threshold here is tracked.

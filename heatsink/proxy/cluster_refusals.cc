@@ -233,9 +233,7 @@ bool ClusterServers::send_one(Refused& refused) {
                                            : refused.to->unreachable("no connection in time"));
     return true;
   }
-  if (shared.connection == nullptr || !shared.connection->learn_db(refused.pending.db))
-    return false;
-  shared.connection->use_db(refused.pending.db);
+  if (shared.connection == nullptr || !shared.connection->try_db(refused.pending.db)) return false;
   if (refused.asking) shared.connection->send_own({"ASKING"});
   if (Requester* const client = refused.pending.session; client && !refused.pending.read_only)
     client->note_written(*refused.to);

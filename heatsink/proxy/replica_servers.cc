@@ -171,8 +171,8 @@ bool ReplicaServers::send_to_master(const ReplicaRead& read, std::string_view re
                                     Pending& pending) {
   Upstream* const connection =
       masters_.shared(read.protocol, Destination::of_slot(read.slot)).connection;
-  const bool is_ready = connection != nullptr && !connection->is_read_slowly() &&
-                        (connection->db() == read.db || connection->knows_db(read.db));
+  const bool is_ready =
+      connection != nullptr && !connection->is_read_slowly() && connection->may_use_db(read.db);
   if (!is_ready) return false;
   counters_.add(Count::kForwardedShared);
   send_on(*connection, read, request, std::move(pending));

@@ -147,12 +147,15 @@ bool Session::right_db(Upstream& connection) {
   if (connection.login() == Upstream::Login::kNone && user_ != User::kOther)
     return true;  // AUTH needs no database
   const bool own = &connection == private_.get();
-  const bool known = !own && connection.knows_db(db_);
-  if (!known) ++traffic_.sent;
+  if (!own && connection.knows_db(db_)) {
+    connection.use_db(db_);
+    return true;
+  }
+  ++traffic_.sent;
   // A private connection has no other user, so this SELECT decides its database.
-  connection.set_db(known || own ? db_ : Upstream::kUnknownDb);
-  connection.send_select(db_, known ? nullptr : this);
-  return known;
+  connection.set_db(own ? db_ : Upstream::kUnknownDb);
+  connection.send_select(db_, this);
+  return false;
 }
 
 // The client keeps this connection until it leaves or sends RESET. Within MULTI the server would

@@ -17,8 +17,7 @@ std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
   if (shared.connection == nullptr)
     return shared.down != nullptr ? *shared.down
                                   : shared.server.unreachable("the connection to it was lost");
-  if (shared.connection->db() == target.db || shared.connection->knows_db(target.db))
-    return std::nullopt;
+  if (shared.connection->may_use_db(target.db)) return std::nullopt;
   return "the connection to upstream " + shared.server.where() +
          " has not used the client's database yet: try again";
 }

@@ -86,8 +86,11 @@ void Upstream::use_db(std::uint32_t db) {
   send_select(db, nullptr);
 }
 
-bool Upstream::learn_db(std::uint32_t db) {
-  if (db_ == db || knows_db(db)) return true;
+bool Upstream::try_db(std::uint32_t db) {
+  if (may_use_db(db)) {
+    use_db(db);
+    return true;
+  }
   if (db_ != kUnknownDb) {
     set_db(kUnknownDb);
     send_select(db, nullptr);

@@ -103,9 +103,9 @@ class Upstream final : public net::FdHandler {
   // The next request runs in this database: SELECT goes before it if necessary. If the server
   // refuses SELECT, it refuses that request, too, or the connection fails.
   void use_db(std::uint32_t db);
-  // True: use_db() may be called. False: the connection has not used this database before. SELECT
-  // is on its way, and the server may refuse it; the caller asks again later.
-  bool learn_db(std::uint32_t db);
+  // True: use_db() has been called. False: the connection has not used this database before. SELECT
+  // is on its way, and the server may refuse it; the caller tries again later.
+  bool try_db(std::uint32_t db);
   // Sends a request of the proxy's own and drops its reply.
   void send_own(std::initializer_list<std::string_view> args);
   // Sends the rest of a request whose beginning was sent. Private connections only.
@@ -180,6 +180,8 @@ class Upstream final : public net::FdHandler {
   bool knows_db(std::uint32_t db) const {
     return (db == 0 && zero_known_) || known_dbs_.contains(db);
   }
+  // The server will not refuse the SELECT of use_db(), or none is needed.
+  bool may_use_db(std::uint32_t db) const { return db_ == db || knows_db(db); }
   const std::string& hello_reply() const {
     return hello_reply_;
   }  // raw bytes; empty if the server does not know HELLO

@@ -32,8 +32,10 @@ class Node:
         return self.client(*command)
 
     def knows(self, nodes):
+        """It has met so many nodes, and knows the owner of each slot."""
         info = self("CLUSTER", "INFO")
-        return b"cluster_known_nodes:%d" % nodes in info and b"cluster_state:ok" in info
+        wanted = (b"known_nodes:%d" % nodes, b"state:ok", b"slots_assigned:%d" % SLOTS)
+        return all(b"cluster_" + each + b"\r" in info for each in wanted)
 
     def reconnect(self):
         self.client.close()
@@ -205,7 +207,7 @@ class Cluster:
         until(lambda: self.owner_of(slot) is target, PATIENCE_S, "the slot has moved")
 
     def _atomic_command(self, source, target, slot):
-        """Who is told to move the slot, and how; None: the servers cannot."""
+        """The node that is told to move the slot, and the command; None: the servers cannot."""
         known = {str(name, "utf-8") for name, *_ in source("COMMAND", "INFO", "CLUSTER")[0][9]}
         if "cluster|migrateslots" in known:
             return source, ("MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", target.name)

@@ -32,7 +32,13 @@ class SpreadTest(ClusterTest):
         return proxy
 
     def clients(self, proxy, count=1):
-        return [self.keep(ValueClient(proxy.port)) for _ in range(count)]
+        """Their ids follow each other, so COPIES clients read all copies: the proxy has accepted
+        each one before the next one connects. It has several threads that accept."""
+        clients = []
+        for _ in range(count):
+            clients.append(self.keep(ValueClient(proxy.port)))
+            self.assertEqual(clients[-1]("PING"), "PONG")
+        return clients
 
     def names(self, part=b":hs:copy:"):
         """The names with this part, by node."""

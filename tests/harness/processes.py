@@ -305,6 +305,12 @@ class Proxy:
     def hits(self):
         return self.metric("heatsink_local_hits_total")
 
+    def all_suspicions_are_judged(self):
+        """Of the audit."""
+        dropped = self.by_label("heatsink_audit_dropped_total", "reason")["full"]
+        judged = self.metric("heatsink_audit_staleness_seconds_count") + dropped
+        return judged == self.metric("heatsink_audit_suspected_total")
+
     def stop(self):
         """Ends it as an operator would; whatever a sanitizer has to say fails the test."""
         status = self.process.end(signal.SIGTERM)

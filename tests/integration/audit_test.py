@@ -89,14 +89,8 @@ class AllIsWell(ProxyTest):
 
         play(3 * SLOW)
         until(were_suspected, 2 * PATIENCE_S, "more than 20 suspicions")
-        until(self.all_are_judged, what="all that is suspected has been judged")
+        until(self.proxy.all_suspicions_are_judged, what="all that is suspected has been judged")
         self.assertEqual(self.proxy.metric(STALE), 0)
-
-    def all_are_judged(self):
-        dropped = self.proxy.by_label("heatsink_audit_dropped_total", "reason")["full"]
-        judged = self.proxy.metric("heatsink_audit_staleness_seconds_count") + dropped
-        return judged == self.proxy.metric("heatsink_audit_suspected_total")
-
 
 class Switched(ProxyTest):
     PROXY_OPTIONS = {**EAGER, "audit.sample-rate": "0%"}

@@ -41,12 +41,6 @@ class Audits(unittest.TestCase):
 
         until(asked, PATIENCE_S, what)
 
-    def all_are_judged(self):
-        dropped = self.proxy.by_label("heatsink_audit_dropped_total", "reason")["full"]
-        judged = self.proxy.metric("heatsink_audit_staleness_seconds_count") + dropped
-        return judged == self.proxy.metric("heatsink_audit_suspected_total")
-
-
 class AllIsWell(Audits):
     def test_the_copies_of_every_master_are_audited(self):
         self.start(self.cluster.url)
@@ -98,7 +92,7 @@ class AllIsWell(Audits):
             for thread in threads:
                 thread.join()
         self.assertEqual(broken, [])
-        until(self.all_are_judged, PATIENCE_S, "all that is suspected has been judged")
+        until(self.proxy.all_suspicions_are_judged, what="all that is suspected has been judged")
         self.assertGreater(self.proxy.metric("heatsink_audit_audited_total"), 100)
         self.assertGreater(self.proxy.metric("heatsink_audit_suspected_total"), 0)
         self.assertEqual(self.proxy.metric(STALE), 0)

@@ -8,7 +8,8 @@ over connections that it shares with others.
 import signal
 import unittest
 
-from harness import PATIENCE_S, Proxy, Redis, RedisError, ValueClient, need_programs, until
+from harness import PATIENCE_S, Proxy, RedisError, ValueClient, need_programs, until
+from harness.sentinels import Replicated
 
 OPTIONS = {"detection.enabled": "no", "doctor.enabled": "no"}
 
@@ -16,18 +17,10 @@ OPTIONS = {"detection.enabled": "no", "doctor.enabled": "no"}
 class WaitTest(unittest.TestCase):
     def setUp(self):
         need_programs()
-        self.master = self.server("--repl-diskless-sync-delay", "0")
-        self.replica = self.server("--replicaof", "127.0.0.1", str(self.master.port))
+        servers = Replicated(1)
+        self.addCleanup(servers.stop)
+        self.master, self.replica = servers.servers
         self.direct = self.keep(ValueClient(self.master.port))
-        until(
-            lambda: b"state=online" in self.direct("INFO", "replication"),
-            PATIENCE_S, "the replica is online",
-        )  # fmt: skip
-
-    def server(self, *options):
-        server = Redis(*options)
-        self.addCleanup(server.stop)
-        return server
 
     def keep(self, client):
         self.addCleanup(client.close)

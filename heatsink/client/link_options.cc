@@ -51,6 +51,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
   tracker.max_staleness = options.max_staleness;
+  tracker.epoch_interval = 2 * options.max_staleness / 5;  // there is no level session
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.server_response_timeout;
   return tracker;

@@ -16,6 +16,7 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
   tracker.max_staleness = policy::longest_staleness(policy.consistency);
+  tracker.epoch_interval = policy::epoch_interval(policy.consistency);
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.response_timeout;
   tracker.value_bytes_max = options.maximum_value_bytes.count;
@@ -32,6 +33,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
   reader.rights_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
   reader.rest_interval = kReaderRest;
+  reader.epoch_interval = kReaderRest;  // an audit does not rely on the voters
   // No client waits for an audit, so it may take as long as a reply may.
   reader.max_staleness = reader.fill_timeout = reader.response_timeout;
   return reader;

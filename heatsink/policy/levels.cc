@@ -75,6 +75,15 @@ Nanos longest_staleness(std::span<const ConsistencyPolicy> consistency) {
   return longest;
 }
 
+Nanos epoch_interval(std::span<const ConsistencyPolicy> consistency) {
+  Nanos shortest = longest_staleness(consistency);
+  for (const ConsistencyPolicy& each : consistency) {
+    if (each.level == Level::kSession) return Nanos(0);
+    if (each.level == Level::kKey) shortest = std::min(shortest, each.max_staleness);
+  }
+  return 2 * shortest / 5;
+}
+
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {
   std::vector<bool> refreshes{options.refresh_enabled};
   for (const RuleOptions& rule : options.rules)

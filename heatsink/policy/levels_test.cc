@@ -76,6 +76,15 @@ TEST_F(Levels, TheTrackerMayBeSilentForAsLongAsAnyRuleAllows) {
   EXPECT_EQ(longest_staleness(consistency_of_rules(options)), std::chrono::seconds(3));
 }
 
+TEST_F(Levels, MastersAreAskedForTheirEpochAsOftenAsTheShortestBoundNeeds) {
+  add("match=a,max-staleness=3s");
+  EXPECT_EQ(epoch_interval(consistency_of_rules(options)), Millis(400));
+  add("match=b,max-staleness=600ms");
+  EXPECT_EQ(epoch_interval(consistency_of_rules(options)), Millis(240));
+  add("match=c,level=session");
+  EXPECT_EQ(epoch_interval(consistency_of_rules(options)), Nanos(0));
+}
+
 TEST_F(Levels, ABoundBelowTwoHeartbeatsIsAFault) {
   options.heartbeat_interval = Millis(50);
   EXPECT_EQ(fault_of("match=a,max-staleness=100ms"), "");

@@ -43,6 +43,7 @@ void Tracker::connected(TimePoint now) {
   cluster_ = found_replica_ = false;
   slots_.reset();
   first_proof_at_.reset();
+  epoch_asked_at_.reset();
   proves_by_writing_ = false;
   names_.clear();
   // Before AUTH: the reply tells whether a fresh connection may run commands.

@@ -50,6 +50,9 @@ struct TrackerOptions {
   // A request of a node that waits longer than this ends the connection: what a node that stood
   // still answers is worth nothing (it may have been replaced meanwhile). 0: never.
   Nanos gap_max{0};
+  // How often a node is asked what it believes of the cluster, at most; 0: with each proof. CLUSTER
+  // INFO takes the server about 40 times as long as the proof of a slot (docs/decisions/0058).
+  Nanos epoch_interval{0};
   // After a new connection a node is up when two proofs have been sent so long apart.
   Nanos second_proof_after = Millis(100);
 };
@@ -79,6 +82,8 @@ class TrackerEvents {
   virtual void on_slot_lost(std::uint16_t /*slot*/) {}
   // The node's current epoch, from a question sent at `asked_at`.
   virtual void on_cluster_epoch(std::uint64_t /*epoch*/, TimePoint /*asked_at*/) {}
+  // Whether to ask for the epoch now, although TrackerOptions::epoch_interval is not over.
+  virtual bool wants_epoch(TimePoint /*now*/) { return false; }
   // cluster-node-timeout of the node, once per connection.
   virtual void on_node_timeout(Nanos /*timeout*/) {}
   // The slots with copies, or with fills under way, from this node; at least one slot of the node.
@@ -189,6 +194,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   Status on_answer(const Expected& expected, const resp::Value& reply, TimePoint now);
   void send_heartbeat(TimePoint now);
   void send_proof(Kind kind, TimePoint now, std::uint64_t token);
+  void ask_epoch(TimePoint now);
   void ask_settings(TimePoint now);
   Status check_gap(TimePoint now) const;
   static bool is_cluster_refusal(const resp::Value& reply);
@@ -244,6 +250,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::size_t slots_proven_ = 0;             // by the latest heartbeat
   std::uint16_t last_slot_ = 0;              // of the key that ends a heartbeat
   std::optional<TimePoint> first_proof_at_;  // of this connection
+  std::optional<TimePoint> epoch_asked_at_;  // the same
   bool rests_ = false;
 };
 

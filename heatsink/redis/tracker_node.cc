@@ -38,13 +38,20 @@ void Tracker::send_proof(Kind kind, TimePoint now, std::uint64_t token) {
     return;
   }
   const char* const verb = proves_by_writing_ ? "PERSIST" : "EXISTS";
-  send(Kind::kView, {"CLUSTER", "INFO"}, now);
+  ask_epoch(now);
   const std::span<const std::uint16_t> slots = events_.slots_to_prove();
   slots_proven_ = slots.size();
   last_slot_ = slots.empty() ? std::uint16_t{0} : slots.front();
   for (const std::uint16_t slot : slots.subspan(slots.empty() ? 0 : 1))
     send(Kind::kSlotProof, {verb, resp::name_in_slot(slot, options_.heartbeat_key)}, now, slot);
   send(kind, {verb, resp::name_in_slot(last_slot_, options_.heartbeat_key)}, now, token);
+}
+
+void Tracker::ask_epoch(TimePoint now) {
+  const bool is_due = !epoch_asked_at_ || now - *epoch_asked_at_ >= options_.epoch_interval;
+  if (!is_due && !events_.wants_epoch(now)) return;
+  epoch_asked_at_ = now;
+  send(Kind::kView, {"CLUSTER", "INFO"}, now);
 }
 
 Nanos Tracker::heartbeat_pause() const {

@@ -42,10 +42,12 @@ class NodeLog final : public TrackerEvents {
     lines.push_back("timeout " + std::to_string(timeout / Millis(1)));
   }
   std::span<const std::uint16_t> slots_to_prove() override { return slots; }
+  bool wants_epoch(TimePoint /*now*/) override { return wants; }
 
   Lines take() { return std::exchange(lines, {}); }
 
   std::vector<std::uint16_t> slots = {7};
+  bool wants = false;
   Lines lines;
 };
 
@@ -159,6 +161,28 @@ TEST_F(NodeTracker, ABarrierProvesAllSlots) {
   EXPECT_EQ(sent(), request({"CLUSTER", "INFO"}) + proof("EXISTS", 8) + proof("EXISTS", 7));
   hear(view(5) + kBeat + kBeat, at(201));
   EXPECT_THAT(log_.take(), ElementsAre("epoch 5 at 200", "heartbeat 200", "barrier 3"));
+}
+
+TEST_F(NodeTracker, TheEpochIsAskedForWhenItIsDueOrWanted) {
+  bring_up();  // asked at 101
+  TrackerOptions seldom = options();
+  seldom.epoch_interval = Millis(300);
+  tracker_.set_options(seldom);
+  const std::string beat = request({"HELLO", "3"}) + proof("EXISTS", 7);
+  const std::string asking =
+      request({"HELLO", "3"}) + request({"CLUSTER", "INFO"}) + proof("EXISTS", 7);
+  ASSERT_TRUE(tracker_.tick(at(300)).ok());
+  EXPECT_EQ(sent(), beat);
+  hear(node_hello() + kBeat, at(301));
+  ASSERT_TRUE(tracker_.tick(at(401)).ok());
+  EXPECT_EQ(sent(), asking);
+  hear(node_hello() + view(5) + kBeat, at(402));
+  log_.wants = true;
+  ASSERT_TRUE(tracker_.tick(at(502)).ok());
+  EXPECT_EQ(sent(), asking);
+  hear(node_hello() + view(6) + kBeat, at(503));
+  EXPECT_THAT(log_.take(), ElementsAre("heartbeat 300", "epoch 5 at 401", "heartbeat 401",
+                                       "epoch 6 at 502", "heartbeat 502"));
 }
 
 TEST_F(NodeTracker, AfterSilenceItsConnectionIsWorthNothing) {

@@ -51,6 +51,7 @@ class ClusterTrackers::Node final : public redis::TrackerEvents {
   void on_cluster_epoch(std::uint64_t epoch, TimePoint asked_at) override {
     owner_.heard_epoch(index_, epoch, asked_at);
   }
+  bool wants_epoch(TimePoint now) override { return owner_.is_agreement_late(now); }
   void on_node_timeout(Nanos timeout) override { owner_.quorum_.set_node_timeout(timeout); }
   std::span<const std::uint16_t> slots_to_prove() override { return owner_.slots_to_prove(index_); }
 
@@ -169,6 +170,11 @@ void ClusterTrackers::heard_epoch(NodeIndex node, std::uint64_t epoch, TimePoint
   const TimePoint before = quorum_.agreed_at();
   if (quorum_.heard(node, epoch, asked_at, loop_.clock())) directory_.is_stale(node);
   if (quorum_.agreed_at() > before) publish_all();
+}
+
+// A master does not answer, or an election is under way: copies wait for the end of it.
+bool ClusterTrackers::is_agreement_late(TimePoint now) const {
+  return quorum_.agreed_at() < now - 2 * options_.tracker.epoch_interval;
 }
 
 // The voters bound what fills say, too: a master that has been replaced may still answer them.

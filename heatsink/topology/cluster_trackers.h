@@ -104,6 +104,7 @@ class ClusterTrackers final : public redis::FillSource {
   std::span<const std::uint16_t> slots_to_prove(NodeIndex node);
   void note_slot(std::uint16_t slot, TimePoint now);
   void heard_epoch(NodeIndex node, std::uint64_t epoch, TimePoint asked_at);
+  bool is_agreement_late(TimePoint now) const;
   void publish(const Node& node);
   void publish_all();
   void barrier_passed(std::uint64_t token);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of real servers: masters that share all slots, replicas, slots that move."""
 
+import itertools
+
 from .client import RedisError, ValueClient
 from .patience import PATIENCE_S, until
 from .processes import MEET_SOON, Redis
@@ -50,11 +52,14 @@ class Cluster:
     """A context. `masters` have equal parts of the slots; each has `replicas`.
 
     `timeout_ms`: cluster-node-timeout, once the nodes have met. `apart`: each node has an address
-    of its own, 127.0.1.1 and so on.
+    of its own, 127.0.1.1 and so on. `scattered`: the masters take turns after two slots each, so
+    there are 8192 ranges.
     """
 
-    def __init__(self, masters=3, replicas=0, options=(), timeout_ms=15000, apart=False):
-        self.wanted, self.apart = (masters, replicas), apart
+    def __init__(
+        self, masters=3, replicas=0, options=(), timeout_ms=15000, apart=False, scattered=False
+    ):
+        self.wanted, self.apart, self.scattered = (masters, replicas), apart, scattered
         self.options, self.timeout_ms = options, timeout_ms
         self.masters, self.replicas = [], []
 
@@ -71,8 +76,7 @@ class Cluster:
         for i in range(masters):
             node = self._node(i)
             self.masters.append(node)
-            first, last = self.part(i)
-            node("CLUSTER", "ADDSLOTSRANGE", first, last)
+            node("CLUSTER", "ADDSLOTSRANGE", *itertools.chain(*self.ranges(i)))
             node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
         self.replicas = [self._node(masters + i) for i in range(masters * replicas)]
         for node in self.nodes[1:]:
@@ -105,6 +109,11 @@ class Cluster:
     @property
     def nodes(self):
         return self.masters + self.replicas
+
+    def ranges(self, master):
+        if not self.scattered:
+            return [self.part(master)]
+        return [(2 * i, 2 * i + 1) for i in range(master, SLOTS // 2, self.wanted[0])]
 
     def part(self, master):
         """The first and last slot that this master has at the start."""

@@ -173,9 +173,9 @@ void ProxyOptions::describe(OptionSet& set) {
            "reply must be complete within ten times this time.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.slot-stats-interval", &slot_stats_interval,
-           "How often each master of a cluster is asked for CLUSTER SLOT-STATS, while somebody "
-           "reads the admin API or the metrics: the load of slots by all clients. In a fleet, this "
-           "times the number of proxies. 0: never.",
+           "How often the proxy asks each master of a cluster for CLUSTER SLOT-STATS. It asks only "
+           "while somebody reads the load of slots (admin API, metrics). In a fleet: this times the "
+           "number of proxies. 0: never.",
            0, ns(hours(1))});
   set.add({.name = "upstream.on-down",
            .target = &on_down,

@@ -52,7 +52,7 @@ TEST(TopPlaces, TheServersCpuTimeOrdersTheSlots) {
   EXPECT_THAT(nodes, HasSubstr(" 5.0 %    1.0k "));
   EXPECT_THAT(nodes, HasSubstr("62.0 %       - "));
   const std::string slots = draw_slots_page(counted(), 80).text();
-  EXPECT_THAT(slots, HasSubstr("CPU: share of its node's CPU time, of all clients"));
+  EXPECT_THAT(slots, HasSubstr("CPU: share of its node's CPU time, of\n          all clients"));
   EXPECT_THAT(slots, HasSubstr("RATE/s    CPU BYTES/s"));
   EXPECT_LT(slots.find("\n   7"), slots.find("\n   9"));
 }

@@ -164,8 +164,8 @@ TEST(TopView, ReadsWhatTheNodesOfAClusterCount) {
   EXPECT_THAT(view->slot_advice[1],
               testing::HasSubstr("slot 3300 is 80 % of the CPU time of node"));
   const auto old = parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {
-    "judged_by": "commands", "why_not_cpu": "node a:1 is old", "nodes": [{"name": "a:1", "rate": 9}],
-    "slots": []})"));
+    "judged_by": "commands", "why_not_cpu": "node a:1 is old",
+    "nodes": [{"name": "a:1", "rate": 9}], "slots": []})"));
   ASSERT_TRUE(old.ok()) << old.error().message;
   EXPECT_EQ(old->slot_advice[0], "judged by the commands of this proxy: node a:1 is old");
 }

@@ -174,8 +174,8 @@ void ProxyOptions::describe(OptionSet& set) {
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.slot-stats-interval", &slot_stats_interval,
            "How often the proxy asks each master of a cluster for CLUSTER SLOT-STATS. It asks only "
-           "while somebody reads the load of slots (admin API, metrics). In a fleet: this times the "
-           "number of proxies. 0: never.",
+           "while somebody reads the load of slots (admin API, metrics). In a fleet: this times "
+           "the number of proxies. 0: never.",
            0, ns(hours(1))});
   set.add({.name = "upstream.on-down",
            .target = &on_down,

@@ -26,7 +26,8 @@ advice::ClusterLoad load_of(const report::SlotsReport& report) {
   if (!report.by_cpu) return out;
   advice::CpuTime cpu;
   for (const auto& node : report.nodes) cpu.nodes.push_back({node.cpu, node.commands_rate});
-  for (const auto& slot : report.slots) cpu.slots.push_back(slot.cpu);
+  for (const auto& slot : report.slots)
+    cpu.shares.push_back(slot.executing / report.nodes[slot.node].executing);
   return advice::in_cpu_time(std::move(out), cpu);
 }
 

@@ -36,9 +36,15 @@ TEST(SlotsJson, TheServersCpuTimeDecidesIfAllCountIt) {
   report::Report report;
   report.slots.emplace();
   report.slots->by_cpu = true;
-  report.slots->nodes = {{"a:1", 8192, 100, 0.6, 3000, 60'000}, {"b:2", 8192, 900, 0.2, 10, 900}};
-  report.slots->slots = {
-      {.slot = 7, .node = 0, .load = 90, .key = "k", .key_load = 80, .cpu = 0.3, .bytes_rate = 9}};
+  report.slots->nodes = {{"a:1", 8192, 100, 0.6, 0.4, 3000, 60'000},
+                         {"b:2", 8192, 900, 0.2, 0.1, 10, 900}};
+  report.slots->slots = {{.slot = 7,
+                          .node = 0,
+                          .load = 90,
+                          .key = "k",
+                          .key_load = 80,
+                          .executing = 0.2,
+                          .bytes_rate = 9}};
   const boost::json::value out = boost::json::parse(slots_json(report));
   EXPECT_EQ(out.at("judged_by").as_string(), "cpu");
   EXPECT_TRUE(out.at("why_not_cpu").is_null());

@@ -14,8 +14,9 @@
 namespace heatsink::advice {
 namespace {
 
-// Below it the shares are noise.
-constexpr double kLoadMin = 1;
+// Below it the shares are noise: commands per second, or ms of CPU time per second, of which an
+// idle node needs some.
+double load_min(const ClusterLoad& cluster) { return cluster.is_cpu ? 20 : 1; }
 constexpr std::size_t kSlotsNamed = 8;
 
 double sum_of(const std::vector<NodeLoad>& nodes) {
@@ -212,7 +213,7 @@ ClusterLoad in_cpu_time(ClusterLoad commands, const CpuTime& cpu) {
   for (std::size_t i = 0; i < commands.slots.size(); ++i) {
     SlotLoad& slot = commands.slots[i];
     const double sent = slot.load;
-    slot.load = cpu.slots[i] > 0 ? kMsPerSecond * cpu.slots[i] : 0;
+    slot.load = cpu.shares[i] > 0 ? cpu.shares[i] * commands.nodes[slot.node].load : 0;
     slot.explained = std::isnan(cost_ms[slot.node])
                          ? cost_ms[slot.node]
                          : std::min(sent * cost_ms[slot.node], slot.load);
@@ -225,13 +226,13 @@ ClusterLoad in_cpu_time(ClusterLoad commands, const CpuTime& cpu) {
 
 std::vector<SlotAdvice> advise_slots(const ClusterLoad& cluster) {
   std::vector<SlotAdvice> out;
-  if (cluster.nodes.empty() || sum_of(cluster.nodes) < kLoadMin)
+  if (cluster.nodes.empty() || sum_of(cluster.nodes) < load_min(cluster))
     return {{SlotAdviceKind::kEven, "there is no load to judge"}};
   const Imbalance imbalance = imbalance_of(cluster.nodes);
   const bool is_uneven = imbalance.max_to_mean > kEvenEnough;
   std::vector<const SlotLoad*> hot;
   for (const SlotLoad& slot : cluster.slots)
-    if (slot.load >= kHotSlotPart * cluster.nodes[slot.node].load && slot.load >= kLoadMin)
+    if (slot.load >= kHotSlotPart * cluster.nodes[slot.node].load && slot.load >= load_min(cluster))
       hot.push_back(&slot);
   std::ranges::stable_sort(hot, std::ranges::greater{}, &SlotLoad::load);
   for (const SlotLoad* slot : hot) {

@@ -39,11 +39,11 @@ struct ClusterLoad {
 // What the servers say of all clients, in the order of a ClusterLoad.
 struct CpuTime {
   struct Node {
-    double cores = 0;          // CPU time per time, for the commands of its slots
+    double cores = 0;          // CPU time of its process per time
     double commands_rate = 0;  // that the node executes; NaN: not known
   };
   std::vector<Node> nodes;
-  std::vector<double> slots;  // cores; NaN: not known
+  std::vector<double> shares;  // of its node's CPU time, by slot; NaN: not known
 };
 // The load in ms of CPU time per second. `commands`: what this proxy sends, per second. The servers
 // do not say what a key costs, so the commands of this proxy are taken to cost the node's mean.

@@ -137,7 +137,7 @@ TEST(Slots, NoLoadIsNoAdvice) {
 
 // A spends 0.6 cores, of which slot 7 takes 0.5.
 CpuTime cpu_of_slot_7(double commands_rate) {
-  return {{{0.6, commands_rate}, {0.1, 10'000}, {0.1, 10'000}}, {0.5}};
+  return {{{0.6, commands_rate}, {0.1, 10'000}, {0.1, 10'000}}, {0.5 / 0.6}};
 }
 
 TEST(Slots, ASlotThatOtherClientsMakeHotIsNamed) {

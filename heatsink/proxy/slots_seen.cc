@@ -22,8 +22,8 @@ constexpr MetricRow kImbalance{
     "commands that this proxy sends."};
 constexpr MetricRow kNodeCpu{
     "heatsink_node_cpu_cores", MetricKind::kGauge,
-    "CPU time that a node of the cluster spends on the commands of its slots, by all clients, as "
-    "part of one core. Absent where the server does not count it (CLUSTER SLOT-STATS).",
+    "CPU time of a node of the cluster, by all clients, in cores. Absent where the server does not "
+    "count it by slot (CLUSTER SLOT-STATS).",
     "node"};
 constexpr MetricRow kNodeBytes{
     "heatsink_node_bytes_per_second", MetricKind::kGauge,
@@ -84,6 +84,7 @@ Places add_nodes(SlotsReport& out, const topology::SlotMap& map, const topology:
     if (usage == nullptr || !usage->nodes.contains(shard.master)) continue;
     const topology::NodeUsage& said = usage->nodes.at(shard.master);
     node.cpu = said.cpu;
+    node.executing = said.executing;
     node.bytes_rate = said.bytes_rate;
     node.commands_rate = said.commands_rate;
   }
@@ -99,15 +100,15 @@ void add_slots(SlotsReport& out, const Places& places, const topology::SlotMap& 
     SlotsReport::Slot slot{.slot = static_cast<std::uint16_t>(i), .node = place->second};
     if (rates.size() == resp::kSlots) slot.load = rates[i];
     if (usage != nullptr) {
-      slot.cpu = usage->cpu[i];
+      slot.executing = usage->executing[i];
       slot.bytes_rate = usage->bytes_rate[i];
     }
     out.nodes[slot.node].load += slot.load;
-    if (slot.load > 0 || slot.cpu > 0) out.slots.push_back(std::move(slot));
+    if (slot.load > 0 || slot.executing > 0) out.slots.push_back(std::move(slot));
   }
   std::ranges::stable_sort(out.slots, std::ranges::greater{}, [&out](const auto& slot) {
     if (!out.by_cpu) return slot.load;
-    return slot.cpu > 0 ? slot.cpu : 0;
+    return slot.executing > 0 ? slot.executing : 0;
   });
   std::vector<std::size_t> listed(out.nodes.size(), 0);
   std::erase_if(out.slots, [&](const SlotsReport::Slot& each) {

@@ -35,12 +35,12 @@ struct SlotsSeenTest : testing::Test {
   // Both nodes count; a:3 spends 0.5 cores on slot 7, of which the proxy sends nothing.
   void count_cpu() {
     usage.emplace();
-    usage->cpu.assign(resp::kSlots, 0);
+    usage->executing.assign(resp::kSlots, 0);
     usage->bytes_rate.assign(resp::kSlots, 0);
-    usage->cpu[7] = 0.5F;
+    usage->executing[7] = 0.5F;
     usage->bytes_rate[7] = 4000;
-    usage->nodes[3] = {topology::NodeUsage::State::kCounted, "", 0.5, 4000, 90'000};
-    usage->nodes[1] = {topology::NodeUsage::State::kCounted, "", 0, 0, 10};
+    usage->nodes[3] = {topology::NodeUsage::State::kCounted, "", 0.8, 0.5, 4000, 90'000};
+    usage->nodes[1] = {topology::NodeUsage::State::kCounted, "", 0, 0, 0, 10};
   }
 
   topology::SlotMap map;
@@ -103,12 +103,13 @@ TEST_F(SlotsSeenTest, WhatOnlyTheNodesSeeIsListedFirst) {
   const report::SlotsReport out = seen();
   EXPECT_TRUE(out.by_cpu);
   EXPECT_EQ(out.why_not, "");
-  EXPECT_EQ(out.nodes[0].cpu, 0.5);
+  EXPECT_EQ(out.nodes[0].cpu, 0.8);
+  EXPECT_EQ(out.nodes[0].executing, 0.5);
   EXPECT_EQ(out.nodes[0].commands_rate, 90'000);
   ASSERT_THAT(out.slots, SizeIs(2));
   EXPECT_EQ(out.slots[0].slot, 7);
   EXPECT_EQ(out.slots[0].load, 0);
-  EXPECT_EQ(out.slots[0].cpu, 0.5);
+  EXPECT_EQ(out.slots[0].executing, 0.5);
   EXPECT_EQ(out.slots[0].bytes_rate, 4000);
 }
 
@@ -126,7 +127,7 @@ TEST_F(SlotsSeenTest, OneNodeThatDoesNotCountDecidesForAll) {
   EXPECT_FALSE(out.by_cpu);
   EXPECT_THAT(out.why_not, testing::HasSubstr("node b:1 counts no CPU time"));
   EXPECT_EQ(out.slots[0].slot, 0);  // by the proxy's own rate
-  EXPECT_EQ(out.nodes[0].cpu, 0.5);
+  EXPECT_EQ(out.nodes[0].cpu, 0.8);
   EXPECT_TRUE(std::isnan(out.nodes[1].cpu));
 }
 
@@ -137,7 +138,7 @@ TEST_F(SlotsSeenTest, MetricsOfTheNodesOwnFigures) {
   append_slot_samples(samples, report);
   ASSERT_THAT(samples, SizeIs(8));
   EXPECT_EQ(samples[3].row->name, std::string("heatsink_node_cpu_cores"));
-  EXPECT_EQ(samples[3].value, 0.5);
+  EXPECT_EQ(samples[3].value, 0.8);
   EXPECT_EQ(samples[5].value, 4000);
   EXPECT_EQ(samples[7].row->name, std::string("heatsink_node_cpu_imbalance"));
   EXPECT_EQ(samples[7].value, 2);

@@ -219,11 +219,12 @@ json::object slots_object(const SlotsReport& report) {
                                  {"slots", node.slots},
                                  {"rate", number(node.load)},
                                  {"cpu_cores", number(node.cpu)},
+                                 {"executing_cores", number(node.executing)},
                                  {"bytes_rate", number(node.bytes_rate)},
                                  {"commands_rate", number(node.commands_rate)}});
   for (const SlotsReport::Slot& slot : report.slots) {
     const bool has_key = !slot.key.empty();
-    const double all = report.nodes[slot.node].cpu;
+    const double all = report.nodes[slot.node].executing;
     slots.push_back(
         json::object{{"slot", slot.slot},
                      {"node", printable(report.nodes[slot.node].name)},
@@ -231,8 +232,7 @@ json::object slots_object(const SlotsReport& report) {
                      {"key", has_key ? json::value(printable(slot.key)) : nullptr},
                      {"key_rate", has_key ? number(slot.key_load) : nullptr},
                      {"tag", slot.tag.empty() ? nullptr : json::value(printable(slot.tag))},
-                     {"cpu_cores", number(slot.cpu)},
-                     {"cpu_share", all > 0 ? number(slot.cpu / all) : nullptr},
+                     {"cpu_share", all > 0 ? number(slot.executing / all) : nullptr},
                      {"bytes_rate", number(slot.bytes_rate)}});
   }
   return json::object{

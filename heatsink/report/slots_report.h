@@ -19,7 +19,8 @@ struct SlotsReport {
     std::string name;  // "10.0.0.1:7000"
     std::size_t slots = 0;
     double load = 0;
-    double cpu = kUnknown;  // CPU time for the commands of its slots, in cores
+    double cpu = kUnknown;        // CPU time of its process, in cores
+    double executing = kUnknown;  // the part of it that executes commands of its slots
     double bytes_rate = kUnknown;
     double commands_rate = kUnknown;  // executed, with keys or not
   };
@@ -29,8 +30,8 @@ struct SlotsReport {
     double load = 0;
     std::string key{};  // its busiest hot key, as shown; "": none is known
     double key_load = 0;
-    std::string tag{};      // the hash tag that its hot keys share, if there are several; "": none
-    double cpu = kUnknown;  // in cores
+    std::string tag{};  // the hash tag that its hot keys share, if there are several; "": none
+    double executing = kUnknown;  // CPU time, in cores
     double bytes_rate = kUnknown;
   };
   std::vector<Node> nodes;  // the masters, by first slot

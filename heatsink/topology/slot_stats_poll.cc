@@ -15,10 +15,10 @@ void SlotStatsPoll::ask_stats(NodeIndex node, std::uint16_t first, std::uint16_t
   });
 }
 
-void SlotStatsPoll::ask_commands(NodeIndex node) {
-  constexpr std::array<std::string_view, 2> kQuestion = {"INFO", "stats"};
+void SlotStatsPoll::ask_totals(NodeIndex node) {
+  constexpr std::array<std::string_view, 3> kQuestion = {"INFO", "stats", "cpu"};
   connections_.query(node, kQuestion, [this, node](const Result<resp::Value>& reply) {
-    watch_.commands(node, reply, loop_.clock());
+    watch_.totals(node, reply, loop_.clock());
   });
 }
 

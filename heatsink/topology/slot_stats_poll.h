@@ -25,7 +25,7 @@ class SlotStatsPoll final : private SlotStatsWatch::Asker {
 
  private:
   void ask_stats(NodeIndex node, std::uint16_t first, std::uint16_t last) override;
-  void ask_commands(NodeIndex node) override;
+  void ask_totals(NodeIndex node) override;
 
   net::EventLoop& loop_;
   ClusterConnections& connections_;

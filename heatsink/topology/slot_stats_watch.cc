@@ -2,8 +2,10 @@
 #include "heatsink/topology/slot_stats_watch.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -19,6 +21,17 @@ constexpr int kPausesMax = 3;
 bool is_unknown_command(const std::string& error) {
   return error.find("nknown subcommand") != std::string::npos ||
          error.find("nknown command") != std::string::npos;
+}
+
+// "used_cpu_user" and "used_cpu_sys"; nothing unless all are there.
+std::optional<double> sum_in(const std::string& info, std::initializer_list<const char*> names) {
+  double sum = 0;
+  for (const char* name : names) {
+    const std::optional<double> value = redis::info_number(info, name);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum;
 }
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
@@ -67,7 +80,7 @@ void SlotStatsWatch::follow(const std::shared_ptr<const SlotMap>& map) {
 
 void SlotStatsWatch::ask(NodeIndex index, Node& node) {
   node.asks = true;
-  if (node.next_part >= node.parts.size()) return asker_.ask_commands(index);
+  if (node.next_part >= node.parts.size()) return asker_.ask_totals(index);
   const std::uint16_t first = node.parts[node.next_part];
   asker_.ask_stats(index, first, static_cast<std::uint16_t>(first + kPartSlots - 1));
 }
@@ -103,8 +116,8 @@ void SlotStatsWatch::refused(Node& node, const std::string& error, TimePoint now
   give_up(node, NodeUsage::State::kForbidden, error, now + kRetry);
   if (!is_said)
     log(LogLevel::kInfo,
-        "the proxy's user may not run CLUSTER SLOT-STATS: the load of slots is what this proxy "
-        "sends, without other clients; grant it: +cluster|slot-stats");
+        "the proxy's user may not run CLUSTER SLOT-STATS or INFO: the load of slots is what this "
+        "proxy sends, without other clients; grant it: +cluster|slot-stats +info");
 }
 
 void SlotStatsWatch::give_up(Node& node, NodeUsage::State state, std::string reason,
@@ -112,7 +125,7 @@ void SlotStatsWatch::give_up(Node& node, NodeUsage::State state, std::string rea
   node.usage = {.state = state, .reason = std::move(reason)};
   node.next_part = 0;
   node.rounds = 0;
-  node.commands_before.reset();
+  node.before.reset();
   node.due_at = next;
   publish();
 }
@@ -127,7 +140,7 @@ void SlotStatsWatch::take(NodeIndex index, const SlotStats& stats, TimePoint now
                           now - slot.at <= kPausesMax * std::max(pause_, kFirstPause) &&
                           each.cpu_us >= slot.cpu_us && each.bytes >= slot.bytes_all;
     const double time_s = seconds(now - slot.at);
-    slot.cpu =
+    slot.executing =
         has_rate ? static_cast<float>((each.cpu_us - slot.cpu_us) * 1e-6 / time_s) : kUnknown;
     slot.bytes = has_rate && stats.has_bytes
                      ? static_cast<float>((each.bytes - slot.bytes_all) / time_s)
@@ -139,20 +152,28 @@ void SlotStatsWatch::take(NodeIndex index, const SlotStats& stats, TimePoint now
   }
 }
 
-void SlotStatsWatch::commands(NodeIndex index, const Result<resp::Value>& reply, TimePoint now) {
+void SlotStatsWatch::totals(NodeIndex index, const Result<resp::Value>& reply, TimePoint now) {
   const auto found = nodes_.find(index);
   if (found == nodes_.end()) return;
   Node& node = found->second;
   node.asks = false;
-  std::optional<double> count;
-  if (reply.ok() && reply->is_text())
-    count = redis::info_number(reply->text, "total_commands_processed");
-  const double time_s = seconds(now - node.commands_at);
-  const bool has_rate = count && node.commands_before && *count >= *node.commands_before;
-  node.usage.commands_rate =
-      has_rate && time_s > 0 ? (*count - *node.commands_before) / time_s : kUnknown;
-  node.commands_before = count;
-  node.commands_at = now;
+  if (!reply.ok())
+    return give_up(node, NodeUsage::State::kSilent, reply.error().message, now + pause_to_next());
+  if (reply->is_error()) return refused(node, reply->text, now);
+  const auto cpu_s = sum_in(reply->text, {"used_cpu_user", "used_cpu_sys"});
+  const auto commands = sum_in(reply->text, {"total_commands_processed"});
+  if (!cpu_s || !commands)
+    return give_up(node, NodeUsage::State::kSilent, "INFO lacks what is needed",
+                   now + pause_to_next());
+  const std::optional<Totals> before = std::exchange(node.before, Totals{*cpu_s, *commands, now});
+  node.usage.cpu = node.usage.commands_rate = kUnknown;
+  // Another process counts from 0 again: its rates are known in the next round.
+  if (!before || *cpu_s < before->cpu_s || *commands < before->commands || now <= before->at)
+    node.rounds = 0;
+  else {
+    node.usage.cpu = (*cpu_s - before->cpu_s) / seconds(now - before->at);
+    node.usage.commands_rate = (*commands - before->commands) / seconds(now - before->at);
+  }
   end_round(index, node, now);
 }
 
@@ -160,16 +181,19 @@ void SlotStatsWatch::end_round(NodeIndex index, Node& node, TimePoint now) {
   ++node.rounds;
   node.next_part = 0;
   node.due_at = now + (node.rounds == 1 ? std::min(kFirstPause, pause_) : pause_to_next());
-  if (node.rounds < 2 || slots_ == nullptr) return publish();
-  double cpu = 0, bytes = 0;
+  if (node.rounds < 2 || slots_ == nullptr) {
+    node.usage = {};
+    return publish();
+  }
+  double executing = 0, bytes = 0;
   for (std::size_t i = 0; i < slots_->size(); ++i) {
     const Counted& slot = (*slots_)[i];
-    if (slot.node != index || map_->owners[i] != index || !(slot.cpu >= 0)) continue;
-    cpu += slot.cpu;
+    if (slot.node != index || map_->owners[i] != index || !(slot.executing >= 0)) continue;
+    executing += slot.executing;
     bytes += slot.bytes;
   }
   node.usage.state = NodeUsage::State::kCounted;
-  node.usage.cpu = cpu;
+  node.usage.executing = executing;
   node.usage.bytes_rate = node.has_bytes ? bytes : kUnknown;
   publish();
 }
@@ -177,14 +201,14 @@ void SlotStatsWatch::end_round(NodeIndex index, Node& node, TimePoint now) {
 void SlotStatsWatch::publish() const {
   auto out = std::make_shared<SlotUsage>();
   for (const auto& [index, node] : nodes_) out->nodes.emplace(index, node.usage);
-  out->cpu.resize(resp::kSlots, kUnknown);
+  out->executing.resize(resp::kSlots, kUnknown);
   out->bytes_rate.resize(resp::kSlots, kUnknown);
   for (std::size_t i = 0; slots_ != nullptr && i < slots_->size(); ++i) {
     const Counted& slot = (*slots_)[i];
     if (slot.node == kNoNode || slot.node != map_->owners[i]) continue;
     const auto node = nodes_.find(slot.node);
     if (node == nodes_.end() || node->second.usage.state != NodeUsage::State::kCounted) continue;
-    out->cpu[i] = slot.cpu;
+    out->executing[i] = slot.executing;
     out->bytes_rate[i] = slot.bytes;
   }
   board_.publish(std::move(out));

@@ -31,11 +31,11 @@ namespace heatsink::topology {
 class SlotStatsWatch {
  public:
   // Implemented by SlotStatsPoll, and by tests. Each call ends with one call of stats() or
-  // commands(), not from within this call.
+  // totals(), not from within this call.
   class Asker {
    public:
     virtual void ask_stats(NodeIndex node, std::uint16_t first, std::uint16_t last) = 0;
-    virtual void ask_commands(NodeIndex node) = 0;  // INFO stats
+    virtual void ask_totals(NodeIndex node) = 0;  // INFO stats cpu
 
    protected:
     ~Asker() = default;
@@ -56,14 +56,18 @@ class SlotStatsWatch {
   void tick(TimePoint now, const std::shared_ptr<const SlotMap>& map, Nanos pause);
 
   void stats(NodeIndex node, const Result<resp::Value>& reply, TimePoint now);
-  void commands(NodeIndex node, const Result<resp::Value>& reply, TimePoint now);
+  void totals(NodeIndex node, const Result<resp::Value>& reply, TimePoint now);
 
  private:
   struct Counted {  // of one slot, as its master said last
-    float cpu = 0, bytes = 0;
+    float executing = 0, bytes = 0;
     NodeIndex node = kNoNode;
     TimePoint at{};
     double cpu_us = 0, bytes_all = 0;
+  };
+  struct Totals {  // of one node, since its start
+    double cpu_s = 0, commands = 0;
+    TimePoint at{};
   };
   struct Node {
     NodeUsage usage;
@@ -73,8 +77,7 @@ class SlotStatsWatch {
     bool asks = false;
     bool has_bytes = false;
     TimePoint due_at{};
-    std::optional<double> commands_before;
-    TimePoint commands_at{};
+    std::optional<Totals> before;
   };
   void follow(const std::shared_ptr<const SlotMap>& map);
   void forget();

@@ -40,11 +40,13 @@ class SlotStatsWatchTest : public testing::Test, public SlotStatsWatch::Asker {
     due_.emplace_back(
         [this, node, first, last] { watch_.stats(node, stats(node, first, last), now_); });
   }
-  void ask_commands(NodeIndex node) override {
-    due_.emplace_back([this, node] {
-      watch_.commands(node, text("total_commands_processed:" + std::to_string(commands_) + "\r\n"),
-                      now_);
-    });
+  void ask_totals(NodeIndex node) override {
+    due_.emplace_back([this, node] { watch_.totals(node, totals_of(node), now_); });
+  }
+  Result<resp::Value> totals_of(NodeIndex node) const {
+    if (lost_ == node) return Error{ErrorCode::kUnavailable, "connection refused"};
+    return text("used_cpu_sys:" + std::to_string(process_s_) + "\r\nused_cpu_user:0.0\r\n" +
+                "total_commands_processed:" + std::to_string(commands_) + "\r\n");
   }
   Result<resp::Value> stats(NodeIndex node, std::uint16_t first, std::uint16_t last) {
     if (lost_ == node) return Error{ErrorCode::kUnavailable, "connection refused"};
@@ -90,6 +92,7 @@ class SlotStatsWatchTest : public testing::Test, public SlotStatsWatch::Asker {
   std::map<NodeIndex, int> questions_;
   std::map<std::size_t, std::int64_t> cpu_us_;
   std::int64_t commands_ = 0;
+  double process_s_ = 0;
   bool counts_ = true;
   std::string error_;
   NodeIndex lost_ = kNoNode;
@@ -124,16 +127,18 @@ TEST_F(SlotStatsWatchTest, RatesAreBetweenTwoRounds) {
   cpu_us_[8] += 1'000'000;
   cpu_us_[9] += 200'000;
   commands_ += 20'000;
+  process_s_ += 1.5;
   look_and_run(seconds(2));
   EXPECT_EQ(why(), "");
-  EXPECT_NEAR(of(kFirst).cpu, 0.6, 0.01);
+  EXPECT_NEAR(of(kFirst).executing, 0.6, 0.01);
+  EXPECT_NEAR(of(kFirst).cpu, 0.75, 0.01);
   EXPECT_NEAR(of(kFirst).bytes_rate, 1'200'000, 1000);
   EXPECT_NEAR(of(kFirst).commands_rate, 10'000, 10);
-  EXPECT_EQ(of(kSecond).cpu, 0);
+  EXPECT_EQ(of(kSecond).executing, 0);
   const auto usage = board_.look(now_);
-  EXPECT_NEAR(usage->cpu[8], 0.5, 0.01);
-  EXPECT_NEAR(usage->cpu[9], 0.1, 0.01);
-  EXPECT_EQ(usage->cpu[7], 0);
+  EXPECT_NEAR(usage->executing[8], 0.5, 0.01);
+  EXPECT_NEAR(usage->executing[9], 0.1, 0.01);
+  EXPECT_EQ(usage->executing[7], 0);
   EXPECT_NEAR(usage->bytes_rate[8], 1'000'000, 1000);
 }
 
@@ -142,11 +147,23 @@ TEST_F(SlotStatsWatchTest, ResetCountersHaveNoRate) {
   look_and_run(seconds(1));
   cpu_us_[8] = 100;  // CONFIG RESETSTAT, or another process
   look_and_run(seconds(2));
-  EXPECT_TRUE(std::isnan(board_.look(now_)->cpu[8]));
-  EXPECT_EQ(of(kFirst).cpu, 0);
+  EXPECT_TRUE(std::isnan(board_.look(now_)->executing[8]));
+  EXPECT_EQ(of(kFirst).executing, 0);
   cpu_us_[8] += 1'000'000;
   look_and_run(seconds(10));
-  EXPECT_GT(board_.look(now_)->cpu[8], 0.09);
+  EXPECT_GT(board_.look(now_)->executing[8], 0.09);
+}
+
+TEST_F(SlotStatsWatchTest, ANewProcessIsJudgedFromItsSecondRoundOn) {
+  process_s_ = 50;
+  look_and_run(seconds(3));
+  EXPECT_EQ(of(kFirst).state, State::kCounted);
+  process_s_ = 1;
+  for (int i = 0; i < 100 && of(kFirst).state == State::kCounted; ++i) look_and_run(Millis(100));
+  EXPECT_EQ(of(kFirst).state, State::kAwaited);
+  EXPECT_TRUE(std::isnan(of(kFirst).cpu));
+  look_and_run(seconds(3));
+  EXPECT_EQ(of(kFirst).state, State::kCounted);
 }
 
 TEST_F(SlotStatsWatchTest, ASlotThatMovedHasNoRateOfItsFormerMaster) {
@@ -157,8 +174,8 @@ TEST_F(SlotStatsWatchTest, ASlotThatMovedHasNoRateOfItsFormerMaster) {
   map_ = next;
   cpu_us_[8] = 100'000'000;  // as the other one counts
   look_and_run(seconds(10));
-  EXPECT_TRUE(std::isnan(board_.look(now_)->cpu[8]));
-  EXPECT_EQ(of(kSecond).cpu, 0);
+  EXPECT_TRUE(std::isnan(board_.look(now_)->executing[8]));
+  EXPECT_EQ(of(kSecond).executing, 0);
 }
 
 TEST_F(SlotStatsWatchTest, AnOldServerIsAskedSeldom) {
@@ -195,7 +212,7 @@ TEST_F(SlotStatsWatchTest, AMasterThatIsSilentHasNoFigures) {
   lost_ = kSecond;
   look_and_run(seconds(11));
   EXPECT_EQ(of(kFirst).state, State::kCounted);
-  EXPECT_TRUE(std::isnan(board_.look(now_)->cpu[9000]));
+  EXPECT_TRUE(std::isnan(board_.look(now_)->executing[9000]));
   EXPECT_THAT(why(), HasSubstr("node b:2 did not answer CLUSTER SLOT-STATS: connection refused"));
   lost_ = kNoNode;
   look_and_run(seconds(20));

@@ -25,8 +25,8 @@ std::string sentence(const std::string& node, const NodeUsage& usage) {
       return "node " + node +
              " does not have CLUSTER SLOT-STATS (Valkey has it since 8.0, Redis since 8.2)";
     case NodeUsage::State::kForbidden:
-      return "the proxy's user may not run CLUSTER SLOT-STATS on node " + node +
-             ": grant +cluster|slot-stats";
+      return "the proxy's user may not run CLUSTER SLOT-STATS or INFO on node " + node +
+             ": grant +cluster|slot-stats +info";
   }
   return "";
 }

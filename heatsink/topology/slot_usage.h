@@ -28,8 +28,10 @@ struct NodeUsage {
   };
   State state = State::kAwaited;
   std::string reason{};  // of kSilent: the error
-  // CPU time that it spends on the commands of its slots, in cores: 1 is all of one core.
+  // CPU time in cores: 1 is all of one core. Of the whole process; and of it, what it spends on
+  // executing commands of its slots. The rest is mostly reading requests and sending replies.
   double cpu = std::numeric_limits<double>::quiet_NaN();
+  double executing = std::numeric_limits<double>::quiet_NaN();
   double bytes_rate = std::numeric_limits<double>::quiet_NaN();     // received and sent
   double commands_rate = std::numeric_limits<double>::quiet_NaN();  // executed, with keys or not
 };
@@ -37,7 +39,7 @@ struct NodeUsage {
 // Immutable once published; any thread. 128 KiB. Figures are of all clients; NaN: not known.
 struct SlotUsage {
   std::map<NodeIndex, NodeUsage> nodes;
-  std::vector<float> cpu;         // by slot: cores
+  std::vector<float> executing;   // by slot: cores
   std::vector<float> bytes_rate;  // by slot
 };
 

@@ -81,6 +81,8 @@ class Counted(SlotsTest):
         busiest = next(each for each in seen["nodes"] if each["name"] == node)
         self.assertLess(busiest["rate"], 100)
         self.assertGreater(busiest["commands_rate"], 1000)
+        self.assertGreater(busiest["cpu_cores"], busiest["executing_cores"])
+        self.assertGreater(busiest["executing_cores"], 0)
         self.assertEqual(seen["busiest"], node)
         advice = seen["advice"][0]
         self.assertEqual((advice["kind"], advice["slots"]), ("unseen", [SLOT]))
@@ -119,7 +121,8 @@ class Refused(SlotsTest):
                  "-cluster|slot-stats")  # fmt: skip
         url = self.cluster.url.replace("://", "://proxy:secret@")
         proxy = self.open(self.PROXY_OPTIONS, url)
-        until(lambda: "+cluster|slot-stats" in self.slots(proxy)["why_not_cpu"], what="the reason")
+        what = "grant +cluster|slot-stats"
+        until(lambda: what in self.slots(proxy)["why_not_cpu"], what="the reason")
         self.go_on(proxy, 4)
         for node in self.cluster.masters:
             refused = node("INFO", "commandstats").decode()

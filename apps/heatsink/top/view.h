@@ -79,7 +79,7 @@ struct NodeView {
   double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
   double hit_ratio = 0;
   double offload = 0;
-  double cpu_cores = kUnknown;   // CPU time for commands, by all clients, as the server says
+  double cpu_cores = kUnknown;   // of its process, by all clients, as the server says
   double bytes_rate = kUnknown;  // the same
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;

@@ -43,7 +43,7 @@ struct LoadedSlot {
   std::uint16_t slot = 0;
   std::string node, key, tag;
   double rate = 0, key_rate = 0;
-  double cpu = kUnknown, cpu_share = kUnknown, bytes_rate = kUnknown;
+  double cpu_share = kUnknown, bytes_rate = kUnknown;
 };
 
 LoadedSlot read_loaded_slot(Members members) {
@@ -56,7 +56,6 @@ LoadedSlot read_loaded_slot(Members members) {
   if (members.has("key")) members.read("key", slot.key);
   if (members.has("key_rate")) members.read("key_rate", slot.key_rate);
   if (members.has("tag")) members.read("tag", slot.tag);
-  read_known(members, "cpu_cores", slot.cpu);
   read_known(members, "cpu_share", slot.cpu_share);
   read_known(members, "bytes_rate", slot.bytes_rate);
   return slot;
@@ -108,7 +107,7 @@ void read_cluster_load(const json::object& document, HotkeysView& view,
     if (place == places.end()) continue;
     load.slots.push_back({slot.slot, known(slot.rate), place->second, std::move(slot.key),
                           known(slot.key_rate), std::move(slot.tag)});
-    cpu.slots.push_back(slot.cpu);
+    cpu.shares.push_back(slot.cpu_share);
   }
   for (KeyView& key : view.keys)
     if (const auto owner = owners.find(resp::key_slot(key.raw_name));

@@ -152,7 +152,7 @@ TEST(TopView, ReadsWhatTheNodesOfAClusterCount) {
               {"name": "b:2", "slots": 8192, "rate": 9, "cpu_cores": 0.1, "bytes_rate": 7,
                "commands_rate": 1000}],
     "slots": [{"slot": 3300, "node": "a:1", "rate": 8, "key": "b", "key_rate": 8, "tag": null,
-               "cpu_cores": 0.4, "cpu_share": 0.8, "bytes_rate": 600}]})"));
+               "cpu_share": 0.8, "bytes_rate": 600}]})"));
   ASSERT_TRUE(view.ok()) << view.error().message;
   EXPECT_EQ(view->nodes[0].cpu_cores, 0.5);
   EXPECT_EQ(view->nodes[0].bytes_rate, 700);

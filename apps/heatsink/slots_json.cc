@@ -23,7 +23,12 @@ advice::ClusterLoad load_of(const report::SlotsReport& report) {
   for (const auto& slot : report.slots)
     out.slots.push_back(
         {slot.slot, slot.load, slot.node, printable(slot.key), slot.key_load, printable(slot.tag)});
-  return out;
+  if (!report.by_cpu) return out;
+  advice::CpuTime cpu;
+  for (const auto& node : report.nodes) cpu.nodes.push_back({node.cpu, node.commands_rate});
+  for (const auto& slot : report.slots)
+    cpu.shares.push_back(slot.executing / report.nodes[slot.node].executing);
+  return advice::in_cpu_time(std::move(out), cpu);
 }
 
 }  // namespace

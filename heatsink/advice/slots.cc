@@ -14,8 +14,9 @@
 namespace heatsink::advice {
 namespace {
 
-// Below it the shares are noise.
-constexpr double kLoadMin = 1;
+// Below it the shares are noise: commands per second, or ms of CPU time per second, of which an
+// idle node needs some.
+double load_min(const ClusterLoad& cluster) { return cluster.is_cpu ? 20 : 1; }
 constexpr std::size_t kSlotsNamed = 8;
 
 double sum_of(const std::vector<NodeLoad>& nodes) {
@@ -32,19 +33,26 @@ bool is_one_key(const SlotLoad& slot) {
   return !slot.key.empty() && slot.key_load >= kOneKeyPart * slot.load;
 }
 
-// "slot 1234 is 41 % of node A"
-std::string where(const SlotLoad& slot, const NodeLoad& node) {
-  return fmt::format("slot {} is {} of the load of node {}", slot.slot,
-                     whole_percent(part(slot.load, node.load)), node.name);
+const char* unit_of(const ClusterLoad& cluster) { return cluster.is_cpu ? "CPU time" : "load"; }
+
+// "slot 1234 is 41 % of the load of node A"
+std::string where(const SlotLoad& slot, const ClusterLoad& cluster) {
+  const NodeLoad& node = cluster.nodes[slot.node];
+  return fmt::format("slot {} is {} of the {} of node {}", slot.slot,
+                     whole_percent(part(slot.load, node.load)), unit_of(cluster), node.name);
+}
+
+bool is_unseen(const SlotLoad& slot, const ClusterLoad& cluster) {
+  return cluster.is_cpu && !(slot.explained >= kExplainedPart * slot.load);
 }
 
 SlotAdvice one_key(const SlotLoad& slot, const ClusterLoad& cluster) {
   const std::string moving = cluster.nodes.size() > 1 ? "moving the slot moves the problem"
                                                       : "in a cluster one node would have it all";
   return {SlotAdviceKind::kOneKey,
-          fmt::format("{}, and its key {} makes {} of that: {}; give the key local copies, or "
+          fmt::format("{}, and its key {} makes {}{} of that: {}; give the key local copies, or "
                       "another relief (heatsink explain)",
-                      where(slot, cluster.nodes[slot.node]), slot.key,
+                      where(slot, cluster), slot.key, cluster.is_cpu ? "about " : "",
                       whole_percent(part(slot.key_load, slot.load)), moving),
           {slot.slot}};
 }
@@ -56,7 +64,20 @@ SlotAdvice one_slot(const SlotLoad& slot, const ClusterLoad& cluster) {
   return {SlotAdviceKind::kOneTag,
           fmt::format("{}, and {}: a slot cannot be divided over nodes; spread its keys over more "
                       "hash tags",
-                      where(slot, cluster.nodes[slot.node]), why),
+                      where(slot, cluster), why),
+          {slot.slot}};
+}
+
+SlotAdvice unseen(const SlotLoad& slot, const ClusterLoad& cluster) {
+  const std::string explained =
+      std::isnan(slot.explained)
+          ? "what this proxy sends costs is not known"
+          : fmt::format("the commands that this proxy sends explain about {} of that",
+                        whole_percent(part(slot.explained, slot.load)));
+  return {SlotAdviceKind::kUnseen,
+          fmt::format("{}, and {}: other clients use the slot, or its commands cost more than the "
+                      "node's mean; see its keys: heatsink top redis://{} --source slots",
+                      where(slot, cluster), explained, cluster.nodes[slot.node].name),
           {slot.slot}};
 }
 
@@ -86,9 +107,10 @@ class Planner {
  private:
   using Way = std::pair<std::size_t, std::size_t>;  // from, to
 
-  // A slot that one key makes hot would be as hot elsewhere.
+  // A slot that one key makes hot, as far as is known, would be as hot elsewhere.
   bool stays(const SlotLoad& slot) const {
-    return is_one_key(slot) && slot.load >= kHotSlotPart * cluster_.nodes[slot.node].load;
+    return (is_one_key(slot) || is_unseen(slot, cluster_)) &&
+           slot.load >= kHotSlotPart * cluster_.nodes[slot.node].load;
   }
 
   // The largest slot whose move makes the larger of the two loads smaller. False: there is none.
@@ -123,12 +145,12 @@ class Planner {
     const NodeLoad& b = cluster_.nodes[to];
     out.text = fmt::format(
         "moving slot{} {}{} from {} to {} helps: all moves together would bring {} from {} to {} "
-        "of the cluster's load, and {} from {} to {}",
+        "of the cluster's {}, and {} from {} to {}",
         out.slots.size() == 1 ? "" : "s",
         fmt::join(out.slots.begin(), out.slots.begin() + static_cast<std::ptrdiff_t>(named), ", "),
         more, a.name, b.name, a.name, whole_percent(part(a.load, all)),
-        whole_percent(part(loads_[from], all)), b.name, whole_percent(part(b.load, all)),
-        whole_percent(part(loads_[to], all)));
+        whole_percent(part(loads_[from], all)), unit_of(cluster_), b.name,
+        whole_percent(part(b.load, all)), whole_percent(part(loads_[to], all)));
     return out;
   }
 
@@ -141,8 +163,8 @@ class Planner {
 
 std::string uneven_text(const ClusterLoad& cluster, const Imbalance& imbalance) {
   const NodeLoad& busiest = cluster.nodes[imbalance.busiest];
-  return fmt::format("node {} has {:.2f} times the mean load of the {} nodes", busiest.name,
-                     imbalance.max_to_mean, cluster.nodes.size());
+  return fmt::format("node {} has {:.2f} times the mean {} of the {} nodes", busiest.name,
+                     imbalance.max_to_mean, unit_of(cluster), cluster.nodes.size());
 }
 
 }  // namespace
@@ -155,6 +177,8 @@ const char* to_string(SlotAdviceKind kind) {
       return "one-key";
     case SlotAdviceKind::kOneTag:
       return "one-slot";
+    case SlotAdviceKind::kUnseen:
+      return "unseen";
     case SlotAdviceKind::kMove:
       return "move";
     case SlotAdviceKind::kNothing:
@@ -177,20 +201,45 @@ Imbalance imbalance_of(const std::vector<NodeLoad>& nodes) {
   return out;
 }
 
+ClusterLoad in_cpu_time(ClusterLoad commands, const CpuTime& cpu) {
+  constexpr double kMsPerSecond = 1000;
+  std::vector<double> cost_ms;  // of a command, by node
+  for (std::size_t i = 0; i < commands.nodes.size(); ++i) {
+    const CpuTime::Node& node = cpu.nodes[i];
+    commands.nodes[i].load = kMsPerSecond * node.cores;
+    cost_ms.push_back(node.commands_rate > 0 ? kMsPerSecond * node.cores / node.commands_rate
+                                             : std::nan(""));
+  }
+  for (std::size_t i = 0; i < commands.slots.size(); ++i) {
+    SlotLoad& slot = commands.slots[i];
+    const double sent = slot.load;
+    slot.load = cpu.shares[i] > 0 ? cpu.shares[i] * commands.nodes[slot.node].load : 0;
+    slot.explained = std::isnan(cost_ms[slot.node])
+                         ? cost_ms[slot.node]
+                         : std::min(sent * cost_ms[slot.node], slot.load);
+    slot.key_load =
+        sent > 0 && slot.explained > 0 ? slot.explained * std::min(slot.key_load / sent, 1.0) : 0;
+  }
+  commands.is_cpu = true;
+  return commands;
+}
+
 std::vector<SlotAdvice> advise_slots(const ClusterLoad& cluster) {
   std::vector<SlotAdvice> out;
-  if (cluster.nodes.empty() || sum_of(cluster.nodes) < kLoadMin)
+  if (cluster.nodes.empty() || sum_of(cluster.nodes) < load_min(cluster))
     return {{SlotAdviceKind::kEven, "there is no load to judge"}};
   const Imbalance imbalance = imbalance_of(cluster.nodes);
   const bool is_uneven = imbalance.max_to_mean > kEvenEnough;
   std::vector<const SlotLoad*> hot;
   for (const SlotLoad& slot : cluster.slots)
-    if (slot.load >= kHotSlotPart * cluster.nodes[slot.node].load && slot.load >= kLoadMin)
+    if (slot.load >= kHotSlotPart * cluster.nodes[slot.node].load && slot.load >= load_min(cluster))
       hot.push_back(&slot);
   std::ranges::stable_sort(hot, std::ranges::greater{}, &SlotLoad::load);
   for (const SlotLoad* slot : hot) {
     if (is_one_key(*slot)) {
       out.push_back(one_key(*slot, cluster));
+    } else if (is_unseen(*slot, cluster)) {
+      out.push_back(unseen(*slot, cluster));
     } else if (is_uneven || cluster.nodes.size() == 1) {
       out.push_back(one_slot(*slot, cluster));
     }

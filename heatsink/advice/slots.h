@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct SlotLoad {
   std::string key{};     // its hottest key as displayed; "": none is known
   double key_load = 0;   // of that key
   std::string tag{};     // the hash tag that its known keys share; "": none
+  // The part of `load` that the commands of this proxy explain; NaN: not known. Used only if the
+  // load is that of all clients (ClusterLoad::is_cpu).
+  double explained = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct NodeLoad {
@@ -29,7 +33,22 @@ struct NodeLoad {
 struct ClusterLoad {
   std::vector<NodeLoad> nodes;  // masters; one: no cluster
   std::vector<SlotLoad> slots;  // the busiest ones of each node
+  bool is_cpu = false;          // CPU time as the servers say, of all clients
 };
+
+// What the servers say of all clients, in the order of a ClusterLoad.
+struct CpuTime {
+  struct Node {
+    double cores = 0;          // CPU time of its process per time
+    double commands_rate = 0;  // that the node executes; NaN: not known
+  };
+  std::vector<Node> nodes;
+  std::vector<double> shares;  // of its node's CPU time, by slot; NaN: not known
+};
+// The load in ms of CPU time per second. `commands`: what this proxy sends, per second. The servers
+// do not say what a key costs, so the commands of this proxy are taken to cost the node's mean.
+// REQUIRES the same nodes and slots in both.
+ClusterLoad in_cpu_time(ClusterLoad commands, const CpuTime& cpu);
 
 // How uneven the nodes are. 1 and 0: even, or there is no load.
 struct Imbalance {
@@ -43,10 +62,12 @@ enum class SlotAdviceKind : std::uint8_t {
   kEven,     // nothing to do
   kOneKey,   // one key makes a slot hot: moving the slot moves the problem
   kOneTag,   // keys of one hash tag, or too many keys, make a slot hot, and a slot cannot be split
+  kUnseen,   // commands that this proxy does not send make a slot hot: its keys are not known
   kMove,     // these slots, from one node to another
   kNothing,  // uneven, but no known slot helps
 };
-const char* to_string(SlotAdviceKind kind);  // "even", "one-key", "one-slot", "move", "unknown"
+const char* to_string(
+    SlotAdviceKind kind);  // "even", "one-key", "one-slot", "unseen", "move", "unknown"
 
 struct SlotAdvice {
   SlotAdviceKind kind;
@@ -62,6 +83,8 @@ inline constexpr double kEvenEnough = 1.2;
 inline constexpr double kHotSlotPart = 0.2;
 // A key with this part of its slot is the slot's problem.
 inline constexpr double kOneKeyPart = 0.5;
+// If the commands of this proxy explain less of a slot, it does not know the slot's keys.
+inline constexpr double kExplainedPart = 0.5;
 inline constexpr std::size_t kSlotMovesMax = 64;
 
 // First what one key or one tag causes, then the moves. Hot slots of one key stay where they are.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,48 @@ TEST(Slots, ASingleServerHasNowhereToMoveThem) {
 TEST(Slots, NoLoadIsNoAdvice) {
   EXPECT_THAT(kinds(advise_slots({{{"A", 0}, {"B", 0}}, {}})), ElementsAre(SlotAdviceKind::kEven));
   EXPECT_THAT(kinds(advise_slots({{}, {}})), ElementsAre(SlotAdviceKind::kEven));
+}
+
+// A spends 0.6 cores, of which slot 7 takes 0.5.
+CpuTime cpu_of_slot_7(double commands_rate) {
+  return {{{0.6, commands_rate}, {0.1, 10'000}, {0.1, 10'000}}, {0.5 / 0.6}};
+}
+
+TEST(Slots, ASlotThatOtherClientsMakeHotIsNamed) {
+  const ClusterLoad own{{{"A", 100}, {"B", 100}, {"C", 100}}, {{7, 100, 0, "k", 90}}};
+  EXPECT_THAT(advise_slots(own)[0].text, HasSubstr("its key k makes 90 %"));
+  const ClusterLoad all = in_cpu_time(own, cpu_of_slot_7(60'000));
+  EXPECT_DOUBLE_EQ(all.nodes[0].load, 600);
+  EXPECT_DOUBLE_EQ(all.slots[0].explained, 1);  // 100 commands of 10 us each
+  const auto advice = advise_slots(all);
+  EXPECT_EQ(advice[0].kind, SlotAdviceKind::kUnseen);
+  EXPECT_THAT(
+      advice[0].text,
+      HasSubstr("slot 7 is 83 % of the CPU time of node A, and the commands that this proxy "
+                "sends explain about 0 % of that: other clients use the slot"));
+  EXPECT_THAT(advice[0].text, HasSubstr("heatsink top redis://A --source slots"));
+  EXPECT_THAT(advice[1].text, HasSubstr("node A has 2.25 times the mean CPU time of the 3 nodes"));
+}
+
+TEST(Slots, AKeyThatExplainsTheCpuTimeIsNamed) {
+  const ClusterLoad own{{{"A", 50'000}, {"B", 9'000}, {"C", 9'000}}, {{7, 48'000, 0, "k", 45'000}}};
+  const auto advice = advise_slots(in_cpu_time(own, cpu_of_slot_7(60'000)));
+  EXPECT_EQ(advice[0].kind, SlotAdviceKind::kOneKey);
+  EXPECT_THAT(advice[0].text, HasSubstr("its key k makes about 90 % of that"));
+}
+
+TEST(Slots, WithoutTheCostOfACommandNoKeyIsBlamed) {
+  const ClusterLoad own{{{"A", 50'000}, {"B", 9'000}, {"C", 9'000}}, {{7, 48'000, 0, "k", 45'000}}};
+  const auto advice = advise_slots(in_cpu_time(own, cpu_of_slot_7(std::nan(""))));
+  EXPECT_EQ(advice[0].kind, SlotAdviceKind::kUnseen);
+  EXPECT_THAT(advice[0].text, HasSubstr("what this proxy sends costs is not known"));
+}
+
+TEST(Slots, AnUnseenHotSlotIsNotMoved) {
+  ClusterLoad all{{{"A", 600}, {"B", 200}}, {{7, 150, 0}}, true};
+  for (const SlotAdvice& each : advise_slots(all)) EXPECT_NE(each.kind, SlotAdviceKind::kMove);
+  all.slots[0].explained = 150;
+  EXPECT_THAT(kinds(advise_slots(all)), Contains(SlotAdviceKind::kMove));
 }
 
 TEST(Slots, NoMoveMakesAnotherNodeTheBusiest) {

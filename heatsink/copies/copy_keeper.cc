@@ -39,6 +39,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       cluster_(
           loop_, shared.cluster, [&shared] { return shared.credentials(); },
           shared.connection_options()),
+      slot_stats_(loop_, cluster_, shared.cluster, shared.slot_usage, shared.seed),
       nodes_(shared, loop_, filler_),
       access_(loop_, shared),
       rights_(loop_, shared),
@@ -114,7 +115,7 @@ void CopyKeeper::begin() {
     rest_if_idle();
   });
   begin_watch();
-  timers_.every(kClusterTick, [this] { cluster_.tick(); });
+  timers_.every(kClusterTick, [this] { tick_cluster(); });
   if (shared_.upstream.topology == net::Topology::kCluster) {
     begin_cluster();
   } else {

@@ -181,6 +181,7 @@ class CopyKeeper final : public CopySource,
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();
+  void tick_cluster();
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
@@ -224,6 +225,7 @@ class CopyKeeper final : public CopySource,
   std::vector<std::shared_ptr<WarmWaiter>> warm_waiters_;
   redis::ServerConnection tracker_connection_;
   topology::ClusterConnections cluster_;
+  topology::SlotStatsPoll slot_stats_;
   NodeTrackers nodes_;  // in use once cluster_ has begun, instead of tracker_
   std::atomic<bool> refresh_posted_{false};
   AccessProbe access_;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the keeper does if the upstream is a cluster: the map of slots, and copies from all nodes.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
+namespace {
+
+constexpr Nanos kSlotStatsPauseMax = std::chrono::minutes(5);
+
+}  // namespace
 
 // The addresses of the URL are the first to be asked for the map of slots.
 void CopyKeeper::begin_cluster() {
@@ -22,6 +28,15 @@ void CopyKeeper::begin_cluster() {
 const redis::FillSource& CopyKeeper::source() const {
   if (cluster_.has_begun()) return nodes_.trackers();
   return tracker_;
+}
+
+// Of a fleet each proxy asks more seldom, so that the servers answer as often as one proxy asks.
+void CopyKeeper::tick_cluster() {
+  cluster_.tick();
+  if (!cluster_.has_begun()) return;
+  const Nanos pause = shared_.options().slot_stats_interval;
+  const auto proxies = static_cast<std::int64_t>(shared_.fleet_instances.load());
+  slot_stats_.tick(std::max(pause, std::min(pause * proxies, kSlotStatsPauseMax)));
 }
 
 // Any thread. Many requests may find out at once that the map is old.

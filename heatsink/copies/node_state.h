@@ -183,6 +183,8 @@ struct NodeState {
 
   // The nodes, if the upstream is a cluster. The keeper keeps it current.
   topology::ClusterDirectory cluster{upstream};
+  // What the masters say of the load of their slots. The keeper asks them while readers look.
+  topology::SlotUsageBoard slot_usage;
 
   // For rules that read from replicas: the replicas, and the keys that are hot. The keeper keeps
   // both current.

@@ -52,7 +52,7 @@ void SlotsSource::ask_stats(TimePoint now) {
 }
 
 void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
-  auto stats = parse_slot_stats(reply);
+  auto stats = topology::parse_slot_stats(reply);
   if (!stats) return give_up("the server's reply to CLUSTER SLOT-STATS is malformed");
   if (!stats->slots.empty() && !stats->has_work)
     return give_up(
@@ -61,7 +61,7 @@ void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
   note_.clear();
   if (before_) {
     const double seconds = std::chrono::duration<double>(now - before_->at).count();
-    load_ = load_between(before_->stats, *stats, seconds);
+    load_ = topology::load_between(before_->stats, *stats, seconds);
   }
   before_ = Asked{std::move(*stats), now};
   if (load_.empty()) return;
@@ -157,7 +157,7 @@ std::string SlotsSource::slots_text() const {
 }
 
 bool SlotsSource::is_hot_slot(std::uint16_t slot) const {
-  return std::ranges::any_of(load_, [slot](const SlotLoad& each) {
+  return std::ranges::any_of(load_, [slot](const topology::SlotLoad& each) {
     return each.slot == slot && each.cpu_share >= kHotSlotShare;
   });
 }

@@ -11,8 +11,8 @@
 #include "heatsink/observe/lfu_estimate.h"
 #include "heatsink/observe/monitor_source.h"
 #include "heatsink/observe/rows.h"
-#include "heatsink/observe/slot_stats.h"
 #include "heatsink/observe/source.h"
+#include "heatsink/topology/topology.h"
 
 namespace heatsink::observe {
 
@@ -36,7 +36,7 @@ class SlotsSource final : public Source {
 
  private:
   struct Asked {
-    SlotStats stats;
+    topology::SlotStats stats;
     TimePoint at{};
   };
   void ask_stats(TimePoint now);
@@ -66,7 +66,7 @@ class SlotsSource final : public Source {
   TimePoint next_at_{};
   TimePoint started_at_{};
   std::optional<Asked> before_;
-  std::vector<SlotLoad> load_;
+  std::vector<topology::SlotLoad> load_;
   std::vector<Listed> listing_now_, listed_;
   SourceState state_ = SourceState::kStarting;
   std::string note_;

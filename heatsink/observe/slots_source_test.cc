@@ -111,16 +111,5 @@ TEST_F(SlotsSourceTest, OutsideOfAClusterThatIsTold) {
   EXPECT_THAT(after(seconds(1)).note, HasSubstr("not a cluster node"));
 }
 
-TEST(SlotLoad, IsWhatHappenedBetween) {
-  const SlotStats from{{{1, 0, 100, 0}, {2, 0, 50, 10}, {3, 0, 500, 0}}, true};
-  const SlotStats to{{{1, 0, 200, 0}, {2, 0, 350, 1010}, {3, 0, 5, 0}, {4, 0, 9, 9}}, true};
-  const std::vector<SlotLoad> load = load_between(from, to, 2);
-  ASSERT_EQ(load.size(), 2u);  // 3 was reset, 4 has just come
-  EXPECT_EQ(load[0].slot, 2);
-  EXPECT_EQ(load[0].cpu_share, 0.75);
-  EXPECT_EQ(load[0].bytes_rate, 500);
-  EXPECT_TRUE(load_between(from, to, 0).empty());
-}
-
 }  // namespace
 }  // namespace heatsink::observe

@@ -172,6 +172,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "it. This covers shared connections, and the TLS handshake and login of new ones. Each "
            "reply must be complete within ten times this time.",
            ns(milliseconds(100)), ns(hours(1))});
+  set.add({"upstream.slot-stats-interval", &slot_stats_interval,
+           "How often the proxy asks each master of a cluster for CLUSTER SLOT-STATS. It asks only "
+           "while somebody reads the load of slots (admin API, metrics). In a fleet: this times "
+           "the number of proxies. 0: never.",
+           0, ns(hours(1))});
   set.add({.name = "upstream.on-down",
            .target = &on_down,
            .help = "What a command gets while the server is unreachable: an error, or a closed "

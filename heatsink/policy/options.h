@@ -55,6 +55,7 @@ struct ProxyOptions {
   bool upstream_tls_verify = true;
   Nanos connect_timeout = std::chrono::seconds(1);
   Nanos response_timeout = std::chrono::seconds(10);
+  Nanos slot_stats_interval = std::chrono::seconds(10);
   std::string on_down = "error";
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);

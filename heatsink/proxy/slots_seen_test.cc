@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
+
 namespace heatsink::proxy {
 namespace {
 
@@ -26,11 +29,24 @@ struct SlotsSeenTest : testing::Test {
     key.verdict.rate = rate;
     report.keys.push_back(key);
   }
-  report::SlotsReport seen() const { return slots_seen(map, rates, names, report); }
+  report::SlotsReport seen() const {
+    return slots_seen(map, rates, usage ? &*usage : nullptr, names, report);
+  }
+  // Both nodes count; a:3 spends 0.5 cores on slot 7, of which the proxy sends nothing.
+  void count_cpu() {
+    usage.emplace();
+    usage->executing.assign(resp::kSlots, 0);
+    usage->bytes_rate.assign(resp::kSlots, 0);
+    usage->executing[7] = 0.5F;
+    usage->bytes_rate[7] = 4000;
+    usage->nodes[3] = {topology::NodeUsage::State::kCounted, "", 0.8, 0.5, 4000, 90'000};
+    usage->nodes[1] = {topology::NodeUsage::State::kCounted, "", 0, 0, 0, 10};
+  }
 
   topology::SlotMap map;
   std::vector<float> rates = std::vector<float>(resp::kSlots);
   std::vector<std::string> names{"x:0", "b:1", "x:2", "a:3"};
+  std::optional<topology::SlotUsage> usage;
   report::Report report;
 };
 
@@ -76,6 +92,56 @@ TEST_F(SlotsSeenTest, OnlyTheBusiestSlotsOfANodeAreListed) {
   ASSERT_THAT(out.slots, SizeIs(kSlotsOfNodeMax));
   EXPECT_EQ(out.slots.front().slot, 99);
   EXPECT_EQ(out.nodes[0].load, 5050);
+}
+
+TEST_F(SlotsSeenTest, WhatOnlyTheNodesSeeIsListedFirst) {
+  rates[0] = 30;
+  EXPECT_FALSE(seen().by_cpu);
+  EXPECT_EQ(seen().why_not,
+            "node a:3 has been asked for its CPU time by slot: look again in some seconds");
+  count_cpu();
+  const report::SlotsReport out = seen();
+  EXPECT_TRUE(out.by_cpu);
+  EXPECT_EQ(out.why_not, "");
+  EXPECT_EQ(out.nodes[0].cpu, 0.8);
+  EXPECT_EQ(out.nodes[0].executing, 0.5);
+  EXPECT_EQ(out.nodes[0].commands_rate, 90'000);
+  ASSERT_THAT(out.slots, SizeIs(2));
+  EXPECT_EQ(out.slots[0].slot, 7);
+  EXPECT_EQ(out.slots[0].load, 0);
+  EXPECT_EQ(out.slots[0].executing, 0.5);
+  EXPECT_EQ(out.slots[0].bytes_rate, 4000);
+}
+
+TEST_F(SlotsSeenTest, TheNodesSpeakBeforeTheFirstWindowOfTheProxyEnds) {
+  rates.clear();
+  count_cpu();
+  EXPECT_THAT(seen().slots, SizeIs(1));
+}
+
+TEST_F(SlotsSeenTest, OneNodeThatDoesNotCountDecidesForAll) {
+  rates[0] = 30;
+  count_cpu();
+  usage->nodes[1] = {.state = topology::NodeUsage::State::kOff};
+  const report::SlotsReport out = seen();
+  EXPECT_FALSE(out.by_cpu);
+  EXPECT_THAT(out.why_not, testing::HasSubstr("node b:1 counts no CPU time"));
+  EXPECT_EQ(out.slots[0].slot, 0);  // by the proxy's own rate
+  EXPECT_EQ(out.nodes[0].cpu, 0.8);
+  EXPECT_TRUE(std::isnan(out.nodes[1].cpu));
+}
+
+TEST_F(SlotsSeenTest, MetricsOfTheNodesOwnFigures) {
+  count_cpu();
+  report.slots = seen();
+  MetricSamples samples;
+  append_slot_samples(samples, report);
+  ASSERT_THAT(samples, SizeIs(8));
+  EXPECT_EQ(samples[3].row->name, std::string("heatsink_node_cpu_cores"));
+  EXPECT_EQ(samples[3].value, 0.8);
+  EXPECT_EQ(samples[5].value, 4000);
+  EXPECT_EQ(samples[7].row->name, std::string("heatsink_node_cpu_imbalance"));
+  EXPECT_EQ(samples[7].value, 2);
 }
 
 TEST_F(SlotsSeenTest, MetricsNameTheNodes) {

@@ -215,19 +215,31 @@ json::object slots_object(const SlotsReport& report) {
   nodes.reserve(report.nodes.size());
   slots.reserve(report.slots.size());
   for (const SlotsReport::Node& node : report.nodes)
-    nodes.push_back(json::object{
-        {"name", printable(node.name)}, {"slots", node.slots}, {"rate", number(node.load)}});
+    nodes.push_back(json::object{{"name", printable(node.name)},
+                                 {"slots", node.slots},
+                                 {"rate", number(node.load)},
+                                 {"cpu_cores", number(node.cpu)},
+                                 {"executing_cores", number(node.executing)},
+                                 {"bytes_rate", number(node.bytes_rate)},
+                                 {"commands_rate", number(node.commands_rate)}});
   for (const SlotsReport::Slot& slot : report.slots) {
     const bool has_key = !slot.key.empty();
+    const double all = report.nodes[slot.node].executing;
     slots.push_back(
         json::object{{"slot", slot.slot},
                      {"node", printable(report.nodes[slot.node].name)},
                      {"rate", number(slot.load)},
                      {"key", has_key ? json::value(printable(slot.key)) : nullptr},
                      {"key_rate", has_key ? number(slot.key_load) : nullptr},
-                     {"tag", slot.tag.empty() ? nullptr : json::value(printable(slot.tag))}});
+                     {"tag", slot.tag.empty() ? nullptr : json::value(printable(slot.tag))},
+                     {"cpu_share", all > 0 ? number(slot.executing / all) : nullptr},
+                     {"bytes_rate", number(slot.bytes_rate)}});
   }
-  return json::object{{"nodes", std::move(nodes)}, {"slots", std::move(slots)}};
+  return json::object{
+      {"judged_by", report.by_cpu ? "cpu" : "commands"},
+      {"why_not_cpu", report.by_cpu ? nullptr : json::value(printable(report.why_not))},
+      {"nodes", std::move(nodes)},
+      {"slots", std::move(slots)}};
 }
 
 std::string headline(const Report& report) {

@@ -54,13 +54,31 @@ void ClusterConnections::tick() {
   watch_->tick(now);
 }
 
-void ClusterConnections::ask(NodeIndex node, bool old_form) {
+ClusterConnections::Link& ClusterConnections::link_to(NodeIndex node) {
   std::unique_ptr<Link>& link = links_[node];
   if (link == nullptr) {
     link = std::make_unique<Link>(*this, node);
     link->connection.connect();
   }
   link->used_at = loop_.clock();
+  return *link;
+}
+
+void ClusterConnections::query(NodeIndex node, std::span<const std::string_view> question,
+                               std::function<void(const Result<resp::Value>&)> done) {
+  Link& link = link_to(node);
+  // Later, because a failed connection answers at once.
+  link.pipeline.ask(
+      question,
+      [this, done = std::move(done)](const Result<resp::Value>& reply) {
+        loop_.post([done, reply] { done(reply); });
+      },
+      link.used_at);
+  link.connection.flush();
+}
+
+void ClusterConnections::ask(NodeIndex node, bool old_form) {
+  Link* const link = &link_to(node);
   constexpr std::array<std::string_view, 2> kInfo = {"CLUSTER", "INFO"};
   const std::array<std::string_view, 2> map = {"CLUSTER", old_form ? "SLOTS" : "SHARDS"};
   info_ = {};

@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "heatsink/net/net.h"
 #include "heatsink/redis/pipeline.h"
@@ -37,6 +39,10 @@ class ClusterConnections final : public ClusterWatch::Asker {
   std::string problem() const { return watch_ == nullptr ? "" : watch_->problem(); }
 
   void ask(NodeIndex node, bool old_form) override;
+  // Sends another question on the connection to the node. Calls `done` once, not from within this
+  // call, with the reply or the reason why there is none.
+  void query(NodeIndex node, std::span<const std::string_view> question,
+             std::function<void(const Result<resp::Value>&)> done);
 
  private:
   struct Link {
@@ -45,6 +51,7 @@ class ClusterConnections final : public ClusterWatch::Asker {
     redis::ServerConnection connection;
     TimePoint used_at{};
   };
+  Link& link_to(NodeIndex node);
   void answered(NodeIndex node, const Result<resp::Value>& map);
 
   net::EventLoop& loop_;

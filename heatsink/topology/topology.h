@@ -26,4 +26,8 @@
 #include "heatsink/topology/slot_counts.h"          // IWYU pragma: export
 #include "heatsink/topology/slot_map.h"             // IWYU pragma: export
 #include "heatsink/topology/slot_proofs.h"          // IWYU pragma: export
+#include "heatsink/topology/slot_stats.h"           // IWYU pragma: export
+#include "heatsink/topology/slot_stats_poll.h"      // IWYU pragma: export
+#include "heatsink/topology/slot_stats_watch.h"     // IWYU pragma: export
+#include "heatsink/topology/slot_usage.h"           // IWYU pragma: export
 #include "heatsink/topology/zones.h"                // IWYU pragma: export

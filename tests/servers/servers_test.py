@@ -28,6 +28,7 @@ ALL = (
     "integration/cluster_databases_test.py",
     "integration/cluster_moves_test.py",
     "integration/cluster_nodes_test.py",
+    "integration/cluster_slots_test.py",
     "integration/cluster_spread_test.py",
     "faults/coherence_test.py",
     "faults/cluster_rows_test.py",

@@ -98,6 +98,11 @@ bool knows(const std::vector<SlotView>& slots, double SlotView::*figure) {
 }
 
 std::string about_slots(const HotkeysView& view) {
+  if (view.sources.empty() && view.slots_by_cpu)
+    return "RATE/s: what this proxy sends; CPU: share of its node's CPU time, of all clients, as "
+           "the servers count it, busiest first";
+  if (view.sources.empty() && !view.slot_advice.empty())
+    return "RATE/s: what this proxy sends, busiest first; other clients are not seen";
   if (knows(view.slots, &SlotView::rate))
     return "sums of the estimates of all scanned keys, busiest first. Use them to compare slots; a "
            "slot with many cold keys is shown too high";
@@ -111,7 +116,7 @@ std::string about_slots(const HotkeysView& view) {
   return out;
 }
 
-// A figure that a source may know of a slot; the first one that it knows orders the slots.
+// A figure that a source may know of a slot.
 struct Figure {
   const char* title;
   double SlotView::*of;
@@ -121,14 +126,14 @@ constexpr Figure kFigures[] = {{"RATE/s", &SlotView::rate, count_text},
                                {"CPU", &SlotView::cpu_share, percent_text},
                                {"BYTES/s", &SlotView::bytes_rate, count_text}};
 
-std::vector<const SlotView*> by_first(const std::vector<SlotView>& slots,
-                                      const std::vector<Figure>& figures) {
+std::vector<const SlotView*> by_figure(const std::vector<SlotView>& slots,
+                                       double SlotView::*figure) {
   std::vector<const SlotView*> rows;
   rows.reserve(slots.size());
   for (const SlotView& slot : slots) rows.push_back(&slot);
-  if (figures.empty()) return rows;
-  std::ranges::stable_sort(rows, std::ranges::greater{}, [&figures](const SlotView* row) {
-    const double known = row->*figures.front().of;
+  if (figure == nullptr) return rows;
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [figure](const SlotView* row) {
+    const double known = row->*figure;
     return std::isnan(known) ? 0 : known;
   });
   return rows;
@@ -146,7 +151,11 @@ tui::Table counted_slots(const HotkeysView& view) {
       columns.end(),
       {{"KEYS"}, {"IN KEYS/s"}, {"BUSIEST KEY", Align::kLeft, 18}, {"NODE", Align::kLeft, 14, 1}});
   tui::Table table(std::move(columns));
-  for (const SlotView* slot : by_first(view.slots, figures)) {
+  // The first figure that is known orders the slots.
+  double SlotView::*const first = view.slots_by_cpu ? &SlotView::cpu_share
+                                  : figures.empty() ? nullptr
+                                                    : figures.front().of;
+  for (const SlotView* slot : by_figure(view.slots, first)) {
     const auto found = sums.find(slot->slot);
     const Sum listed = found == sums.end() ? Sum{} : found->second;
     std::vector<tui::TableCell> row{{std::to_string(slot->slot), kBold}};
@@ -205,24 +214,27 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
   sheet.skip();
   std::map<std::string, Sum> sums;
   for (const KeyView& key : view.keys) sums[view.nodes.empty() ? "" : key.node].add(key);
-  tui::Table table({{"NODE", Align::kLeft, 21},
-                    {"REQ/s"},
-                    {"SHARE"},
-                    {"RD/s"},
-                    {"WR/s"},
-                    {"KEYS"},
-                    {"IN KEYS"},
-                    {"BUSIEST KEY", Align::kLeft, 18}});
+  const bool has_cpu =
+      std::ranges::any_of(nodes, [](const NodeView& node) { return !std::isnan(node.cpu_cores); });
+  std::vector<tui::Column> columns{{"NODE", Align::kLeft, 21}, {"REQ/s"}, {"SHARE"}};
+  if (has_cpu) columns.insert(columns.end(), {{"CPU"}, {"BYTES/s"}});
+  columns.insert(columns.end(),
+                 {{"RD/s"}, {"WR/s"}, {"KEYS"}, {"IN KEYS"}, {"BUSIEST KEY", Align::kLeft, 18}});
+  tui::Table table(std::move(columns));
   for (const NodeView& node : nodes) {
     const Sum& sum = sums[view.nodes.empty() ? "" : node.upstream];
-    table.add({{node.upstream, node.upstream_up ? kBold : kBad},
-               {count_text(node.requests_rate), kBold},
-               {share_text(node.requests_rate, whole), {}},
-               {count_text(node.reads_rate), {}},
-               {count_text(node.writes_rate), {}},
-               {node.is_watched ? std::to_string(sum.keys) : "-", {}},
-               {share_text(sum.rate, node.requests_rate), {}},
-               busiest_cell(sum)});
+    std::vector<tui::TableCell> row{{node.upstream, node.upstream_up ? kBold : kBad},
+                                    {count_text(node.requests_rate), kBold},
+                                    {share_text(node.requests_rate, whole), {}}};
+    if (has_cpu)
+      row.insert(row.end(),
+                 {{percent_text(node.cpu_cores), {}}, {count_text(node.bytes_rate), {}}});
+    row.insert(row.end(), {{count_text(node.reads_rate), {}},
+                           {count_text(node.writes_rate), {}},
+                           {node.is_watched ? std::to_string(sum.keys) : "-", {}},
+                           {share_text(sum.rate, node.requests_rate), {}},
+                           busiest_cell(sum)});
+    table.add(std::move(row));
   }
   return with_table(sheet, table, nodes.size());
 }

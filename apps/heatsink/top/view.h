@@ -79,6 +79,8 @@ struct NodeView {
   double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
   double hit_ratio = 0;
   double offload = 0;
+  double cpu_cores = kUnknown;   // of its process, by all clients, as the server says
+  double bytes_rate = kUnknown;  // the same
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
@@ -161,8 +163,10 @@ struct HotkeysView {
   std::optional<CopiesView> copies;          // of a proxy that chooses which keys get copies
   std::optional<TemplatesView> templates{};  // nothing: the source does not count them
   std::vector<SourceView> sources;           // the first one gave the rows; empty: a proxy did
-  std::vector<std::string> slot_advice{};    // of a proxy before a cluster: would moving slots help
-  std::vector<std::string> cross_check;      // contradictions between several sources
+  // Of a proxy before a cluster: whose counts the advice is from, then whether moving slots helps.
+  std::vector<std::string> slot_advice{};
+  bool slots_by_cpu = false;             // the busiest slot has the most CPU time
+  std::vector<std::string> cross_check;  // contradictions between several sources
 
   // The observation has only begun and has no data: rates and verdicts have no meaning yet.
   bool only_begins() const {

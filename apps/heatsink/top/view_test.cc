@@ -144,6 +144,32 @@ TEST(TopView, ReadsTheLoadOfACluster) {
       parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {"nodes": [3]})")).ok());
 }
 
+TEST(TopView, ReadsWhatTheNodesOfAClusterCount) {
+  const auto view = parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {
+    "judged_by": "cpu", "why_not_cpu": null,
+    "nodes": [{"name": "a:1", "slots": 8192, "rate": 9, "cpu_cores": 0.5, "bytes_rate": 700,
+               "commands_rate": 50000},
+              {"name": "b:2", "slots": 8192, "rate": 9, "cpu_cores": 0.1, "bytes_rate": 7,
+               "commands_rate": 1000}],
+    "slots": [{"slot": 3300, "node": "a:1", "rate": 8, "key": "b", "key_rate": 8, "tag": null,
+               "cpu_share": 0.8, "bytes_rate": 600}]})"));
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->nodes[0].cpu_cores, 0.5);
+  EXPECT_EQ(view->nodes[0].bytes_rate, 700);
+  EXPECT_TRUE(view->slots_by_cpu);
+  EXPECT_EQ(view->slots[0].cpu_share, 0.8);
+  EXPECT_EQ(view->slots[0].bytes_rate, 600);
+  ASSERT_GE(view->slot_advice.size(), 2U);
+  EXPECT_EQ(view->slot_advice[0], "judged by the servers' CPU time, of all clients");
+  EXPECT_THAT(view->slot_advice[1],
+              testing::HasSubstr("slot 3300 is 80 % of the CPU time of node"));
+  const auto old = parse_hotkeys(answer(std::string(kNode) + R"(, "cluster_load": {
+    "judged_by": "commands", "why_not_cpu": "node a:1 is old",
+    "nodes": [{"name": "a:1", "rate": 9}], "slots": []})"));
+  ASSERT_TRUE(old.ok()) << old.error().message;
+  EXPECT_EQ(old->slot_advice[0], "judged by the commands of this proxy: node a:1 is old");
+}
+
 TEST(TopView, ReadsTheChoiceOfCopies) {
   EXPECT_FALSE(parse_hotkeys(answer())->copies);
   EXPECT_FALSE(parse_hotkeys(answer(std::string(kNode) + R"(, "copies": null)"))->copies);

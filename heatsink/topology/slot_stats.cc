@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/observe/slot_stats.h"
+#include "heatsink/topology/slot_stats.h"
 
 #include <algorithm>
 
-namespace heatsink::observe {
+namespace heatsink::topology {
 namespace {
 
 using resp::Value;
@@ -23,6 +23,7 @@ std::optional<SlotStats> parse_slot_stats(const Value& reply) {
     if (!sound) return std::nullopt;
     const Value& counters = entry.items[1];
     out.has_work = out.has_work || counters.find("cpu-usec") != nullptr;
+    out.has_bytes = out.has_bytes || counters.find("network-bytes-in") != nullptr;
     out.slots.push_back({static_cast<std::uint16_t>(entry.items[0].integer),
                          counter_of(counters.find("key-count")),
                          counter_of(counters.find("cpu-usec")),
@@ -50,4 +51,4 @@ std::vector<SlotLoad> load_between(const SlotStats& from, const SlotStats& to, d
   return out;
 }
 
-}  // namespace heatsink::observe
+}  // namespace heatsink::topology

@@ -8,7 +8,7 @@
 
 #include "heatsink/resp/resp.h"
 
-namespace heatsink::observe {
+namespace heatsink::topology {
 
 // Since the server's start, or its last CONFIG RESETSTAT.
 struct SlotCounters {
@@ -20,7 +20,8 @@ struct SlotCounters {
 
 struct SlotStats {
   std::vector<SlotCounters> slots;  // by slot
-  bool has_work = false;            // the server counts CPU time and bytes, not only keys
+  bool has_work = false;            // the server counts CPU time, not only keys
+  bool has_bytes = false;           // and bytes
 };
 
 // Nothing if the reply has another form. At most 16384 slots.
@@ -36,4 +37,4 @@ struct SlotLoad {
 };
 std::vector<SlotLoad> load_between(const SlotStats& from, const SlotStats& to, double seconds);
 
-}  // namespace heatsink::observe
+}  // namespace heatsink::topology

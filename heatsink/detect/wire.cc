@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kMagic = "HSum";
 constexpr std::size_t kHeaderBytes = kMagic.size() + 1 + 8;
 constexpr std::size_t kTotalsBytesMax = 256;  // everything before the keys
+constexpr std::size_t kKeysReserved = 256;    // whatever a damaged number of keys says
 constexpr Nanos kWindowMax{std::int64_t{1} << 53};
 
 enum SummaryFlag : std::uint8_t { kSettled = 1, kSampled = 2 };
@@ -211,7 +212,9 @@ void sort_keys(std::vector<KeyCount>& keys) {
 
 void read_keys(WireReader& in, std::uint64_t seed, std::vector<KeyCount>& keys) {
   std::uint64_t high = kWireCountMax;
-  for (std::uint64_t left = in.number(kWireKeysMax); left > 0 && !in.failed(); --left) {
+  std::uint64_t left = in.number(kWireKeysMax);
+  if (left <= kKeysReserved) keys.reserve(static_cast<std::size_t>(left));
+  for (; left > 0 && !in.failed(); --left) {
     keys.push_back(read_key(in, high, seed));
     high = keys.back().high;
   }

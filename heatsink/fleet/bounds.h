@@ -16,6 +16,7 @@ inline constexpr std::size_t kListKeys = 100;            // of the merged list
 inline constexpr std::size_t kReportBytesMax = 1 << 16;  // longer values are cut, and refused
 inline constexpr std::size_t kListBytesMax = 1 << 18;
 inline constexpr std::size_t kInstancesMax = 4096;  // of one shard that its merger reads
+inline constexpr std::size_t kMergeBatch = 64;      // values that a merger reads at a time
 inline constexpr std::size_t kShardsMax = 1024;
 inline constexpr std::size_t kIdBytesMax = 64;
 inline constexpr std::size_t kNameBytesMax = 64;

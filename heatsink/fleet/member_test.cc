@@ -36,8 +36,9 @@ class FleetMember : public testing::Test {
       server.deliver(now);
       for (std::size_t i = 0; i < members.size(); ++i) {
         if (!members[i] || members[i]->due() > now) continue;
-        const detect::Summary window = window_for_test(counts[i], 1000);
-        members[i]->turn(now, {&window, 1});
+        std::vector<detect::Summary> windows;
+        if (members[i]->needs_counts(now)) windows = {window_for_test(counts[i], 1000)};
+        members[i]->turn(now, windows);
       }
     }
   }

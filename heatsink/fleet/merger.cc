@@ -104,7 +104,7 @@ void Merger::read_batch() {
     publish();
     return;
   }
-  const std::size_t count = std::min(to_read_.size(), Collector::kBatch);
+  const std::size_t count = std::min(to_read_.size(), kMergeBatch);
   const std::vector<std::string> batch(to_read_.begin(),
                                        to_read_.begin() + static_cast<std::ptrdiff_t>(count));
   to_read_.erase(to_read_.begin(), to_read_.begin() + static_cast<std::ptrdiff_t>(count));

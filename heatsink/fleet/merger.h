@@ -35,8 +35,8 @@ struct MergerOptions {
 // Merges every refresh_of() its sources (pace.h). Looks for news every `interval`, and merges at
 // once if there are any, but not within gap_of() of the last merge.
 //
-// One thread. A merge reads kBatch sources at a time, so it never holds the thread for more than
-// about a millisecond. No merge begins before the last one has ended.
+// One thread. A merge reads kMergeBatch sources at a time, so it never holds the thread for more
+// than about a millisecond. No merge begins before the last one has ended.
 class Merger {
  public:
   struct Counts {

@@ -141,7 +141,8 @@ ServerCost measure_server(std::uint64_t instances, Nanos time) {
   // Until the fleet has found its pace, and the first reports are two of its steps old.
   const Nanos step = fleet::step_of(instances, Millis(250));
   fleet.run_for(std::chrono::seconds(3) + 2 * step);
-  ServerCost cost = fleet.quiet(time);
+  // In whole steps: members that began together report together for a while.
+  ServerCost cost = fleet.quiet((time / step + 1) * step);
   cost.event = fleet.event(std::chrono::seconds(10) + 2 * step);
   return cost;
 }

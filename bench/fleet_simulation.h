@@ -38,8 +38,8 @@ struct ServerEvent {
   double reports_per_s = 0;
 };
 
-// The same members in real time, each with a connection of its own to a redis-server for some
-// seconds of peace, and then in an event. Negative: there is no redis-server.
+// The same members in real time, each with a connection of its own to a redis-server for `time`
+// of peace or a little longer, and then in an event. Negative: there is no redis-server.
 struct ServerCost {
   double cores = -1;  // CPU of the server
   double reports_per_s = 0;

@@ -49,6 +49,8 @@ Link::~Link() {
   loop_.cancel(turn_timer_);
   loop_.cancel(tick_timer_);
   in_turn_ = true;  // no answer that comes now arms a timer
+  member_.farewell();
+  nodes_->flush();  // what the socket takes at once
   nodes_->disconnect("this instance ends");
 }
 

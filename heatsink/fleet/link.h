@@ -36,6 +36,7 @@ class Link final : private Port {
   using OnList = std::function<void()>;
 
   Link(net::EventLoop& loop, const LinkOptions& options, Counted counted, OnList on_list = {});
+  // Tells the fleet that this instance leaves, if the connection takes that at once.
   ~Link();
 
   void begin();

@@ -168,6 +168,16 @@ void Member::report(TimePoint now, std::span<const detect::Summary> windows, boo
   read_list();
 }
 
+// An empty report that ends at once, because the fleet's user may have no right to DEL.
+void Member::farewell() {
+  if (!is_added_) return;  // never reported, or the server does not answer
+  is_added_ = false;
+  port_.ask({"SET", names_.report(shard_, options_.id), "", "PX", "1"},
+            [](const Result<resp::Value>&, TimePoint) {});
+  port_.ask({"SREM", names_.members(shard_), options_.id},
+            [](const Result<resp::Value>&, TimePoint) {});
+}
+
 // Unlike all news before, so that the merger sees that there are some.
 void Member::tell_news() {
   write({"SET", names_.news(shard_), options_.id + ":" + std::to_string(counts_.reports), "PX",

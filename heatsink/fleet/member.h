@@ -65,6 +65,10 @@ class Member {
   // Does what is due. `windows`: what this instance counts now, hashed with `seed`.
   void turn(TimePoint now, std::span<const detect::Summary> windows);
 
+  // Takes this instance out of the fleet, so that its counts are not in the next sum. Asks without
+  // waiting for the replies; the owner sends what was asked, and destroys the member.
+  void farewell();
+
   // Null: no list, or none for so long that it says nothing about now.
   List list(TimePoint now) const;
   std::uint64_t instances() const { return list_ ? list_->instances : 1; }  // of the latest list

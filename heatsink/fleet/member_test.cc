@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,6 +89,31 @@ TEST_F(FleetMember, AnInstanceThatEndsLeavesTheSumAndAnotherMerges) {
     if (!members[i]) continue;
     EXPECT_EQ(sum(i, "sale"), 40U);
   }
+}
+
+TEST_F(FleetMember, AFarewellEndsItsPartOfTheSumWithTheNextMerge) {
+  start(20);
+  run(std::chrono::seconds(3));
+  const auto leaving = std::find_if(members.begin(), members.end(),
+                                    [](const auto& member) { return !member->merges(); });
+  (*leaving)->farewell();
+  run(Millis(1));  // its answers
+  leaving->reset();
+  const std::size_t other = leaving == members.begin() ? 1 : 0;
+  run(Millis(600));  // a report would have lived for 1.5 s
+  EXPECT_EQ(sum(other, "sale"), 190U);
+  EXPECT_EQ(members[other]->instances(), 19U);
+  EXPECT_EQ(server.members(Names("default").members(0)).size(), 19U);
+}
+
+TEST_F(FleetMember, AFarewellToAServerThatFailedAsksNothing) {
+  start(1);
+  run(std::chrono::seconds(2));
+  server.fault = "-";
+  run(std::chrono::seconds(1));
+  const std::uint64_t before = server.commands;
+  members[0]->farewell();
+  EXPECT_EQ(server.commands, before);
 }
 
 TEST_F(FleetMember, ShardsAreSummedToOneList) {

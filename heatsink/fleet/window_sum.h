@@ -16,8 +16,8 @@ namespace heatsink::fleet {
 // One thread. The bounds are those of detect::join(): a key that an instance does not list adds
 // that instance's absent_max to its high. Of a key it keeps the counts that reports have
 // (make_report): no hits, bytes, commands and clients; a key whose whole name is unknown is treated
-// as not listed. Adding 100 keys costs about 2 us. Beyond kKeysMax keys it keeps the kKeysKept with
-// the largest proven counts: what is cut widens bounds, and keeps them true.
+// as not listed. Adding 100 keys costs about 10 us. Beyond kKeysMax keys it keeps the kKeysKept
+// with the largest proven counts: what is cut widens bounds, and keeps them true.
 class WindowSum {
  public:
   static constexpr std::size_t kKeysKept = 1024;

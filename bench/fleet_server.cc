@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a fleet costs a real redis-server: its members in real time, one connection each.
-#include <unistd.h>
-#include <charconv>
+#include <time.h>
+#include <algorithm>
 #include <deque>
-#include <fstream>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/fleet_judge.h"
 #include "bench/fleet_simulation.h"
 #include "bench/fleet_windows.h"
 #include "heatsink/distributed/server_nodes.h"
@@ -19,58 +17,133 @@
 namespace heatsink::bench {
 namespace {
 
-// CPU seconds of a process so far: fields 14 and 15 of /proc/PID/stat (proc(5)).
+// CPU seconds of a process so far.
 double cpu_seconds(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::stringstream text;
-  text << file.rdbuf();
-  std::istringstream fields(text.str().substr(text.str().rfind(')') + 1));
-  std::string field;
-  double ticks = 0;
-  for (int i = 3; fields >> field && i <= 15; ++i)
-    if (i >= 14) ticks += std::stod(field);
-  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-std::uint64_t reports_of(const std::vector<std::unique_ptr<fleet::Link>>& links) {
-  std::uint64_t sum = 0;
-  for (const auto& link : links) sum += link->member().counts().reports;
-  return sum;
-}
+// All members of a fleet before one server.
+class ServedFleet {
+ public:
+  ServedFleet(const resp::testing::RedisProcess& redis, const FleetLoad& load)
+      : redis_(redis), keys_(load), lists_(1, judging_.rules) {
+    for (std::uint64_t i = 0; i < load.instances; ++i) instances_.emplace_back(*this, load, i);
+  }
+
+  void run_for(Nanos how_long) {
+    for (const TimePoint end = loop_.clock() + how_long; loop_.clock() < end;)
+      loop_.turn(Millis(10));
+  }
+
+  ServerCost quiet(Nanos time) {
+    ServerCost cost;
+    const double cpu_s = cpu_seconds(redis_.pid());
+    const std::uint64_t before = reports();
+    run_for(time);
+    cost.cores = (cpu_seconds(redis_.pid()) - cpu_s) / seconds(time);
+    cost.reports_per_s = static_cast<double>(reports() - before) / seconds(time);
+    return cost;
+  }
+
+  // The new key begins to get its share, and the fleet runs until all call it hot.
+  ServerEvent event(Nanos longest) {
+    constexpr Nanos kSlice = std::chrono::seconds(1);
+    ServerEvent event;
+    began_at_ = loop_.clock();
+    const double cpu_s = cpu_seconds(redis_.pid());
+    const std::uint64_t before = reports();
+    while (found_.size() < instances_.size() && loop_.clock() < began_at_ + longest) {
+      const double slice_s = cpu_seconds(redis_.pid());
+      const TimePoint from = loop_.clock();
+      run_for(kSlice);
+      event.cores_max = std::max(
+          event.cores_max, (cpu_seconds(redis_.pid()) - slice_s) / seconds(loop_.clock() - from));
+    }
+    event.seconds = seconds(loop_.clock() - began_at_);
+    event.cores = (cpu_seconds(redis_.pid()) - cpu_s) / event.seconds;
+    event.reports_per_s = static_cast<double>(reports() - before) / event.seconds;
+    event.by_all = found_.size() == instances_.size();
+    if (found_.empty()) return event;
+    event.median_s = found_[found_.size() / 2];
+    event.last_s = found_.back();
+    return event;
+  }
+
+ private:
+  struct Instance {
+    Instance(ServedFleet& owner, const FleetLoad& load, std::uint64_t i)
+        : counts(load, i, owner.keys_),
+          judge(owner.judging_),
+          link(owner.loop_, owner.options_of(*this, i),
+               [this, &owner] { return owner.counted(*this); }) {
+      link.begin();
+    }
+    SimulatedCounts counts;
+    Judge judge;
+    fleet::Link link;
+  };
+
+  fleet::LinkOptions options_of(Instance& instance, std::uint64_t i) {
+    fleet::LinkOptions options;
+    options.url.unix_path = redis_.socket_path();
+    options.member.id = "instance-" + std::to_string(i);
+    options.member.seed = kFleetSeed;
+    options.member.random_seed = i;
+    options.member.reader = [this, &instance](const std::string& bytes, TimePoint now) {
+      return read(instance, bytes, now);
+    };
+    return options;
+  }
+
+  std::vector<detect::Summary> counted(Instance& instance) {
+    const TimePoint now = loop_.clock();
+    const auto windows =
+        instance.counts.windows(now, began_at_ == TimePoint() ? -1 : seconds(now - began_at_));
+    return {windows.begin(), windows.end()};
+  }
+
+  Result<fleet::List> read(Instance& by, const std::string& bytes, TimePoint now) {
+    const Result<const JudgedList*> read = lists_.read(bytes, now);
+    if (!read.ok()) return read.error();
+    const bool was_hot = by.judge.is_hot();
+    by.judge.read(**read, now);
+    if (!was_hot && by.judge.is_hot()) found_.push_back(seconds(now - began_at_));
+    return (*read)->list;
+  }
+
+  std::uint64_t reports() const {
+    std::uint64_t sum = 0;
+    for (const Instance& instance : instances_) sum += instance.link.member().counts().reports;
+    return sum;
+  }
+
+  const resp::testing::RedisProcess& redis_;
+  net::EventLoop loop_;
+  const detect::SelectorOptions judging_ = Judge::options();
+  SimulatedKeys keys_;
+  ListReader lists_;
+  TimePoint began_at_{};  // of the event
+  std::vector<double> found_;
+  std::deque<Instance> instances_;
+};
 
 }  // namespace
 
 ServerCost measure_server(std::uint64_t instances, Nanos time) {
   const resp::testing::RedisProcess redis("--maxclients", "20000");
   if (!redis.running()) return {};
-  net::EventLoop loop;
   FleetLoad load;
   load.instances = instances;
-  std::deque<SimulatedCounts> counts;
-  std::vector<std::unique_ptr<fleet::Link>> links;
-  for (std::uint64_t i = 0; i < instances; ++i) {
-    SimulatedCounts& counted = counts.emplace_back(load, i);
-    fleet::LinkOptions options;
-    options.url.unix_path = redis.socket_path();
-    options.member.id = "instance-" + std::to_string(i);
-    options.member.seed = kFleetSeed;
-    options.member.random_seed = i;
-    links.push_back(std::make_unique<fleet::Link>(
-        loop, options, [&loop, &counted] { return counted.windows(loop.now(), 0); }));
-    links.back()->begin();
-  }
-  const auto run_for = [&loop](Nanos how_long) {
-    for (const TimePoint end = loop.clock() + how_long; loop.clock() < end;) loop.turn(Millis(10));
-  };
+  ServedFleet fleet(redis, load);
   // Until the fleet has found its pace, and the first reports are two of its steps old.
-  run_for(std::chrono::seconds(3) + 2 * fleet::step_of(instances, Millis(250)));
-  const double before_s = cpu_seconds(redis.pid());
-  const std::uint64_t reports = reports_of(links);
-  run_for(time);
-  const double seconds = std::chrono::duration<double>(time).count();
-  ServerCost cost;
-  cost.cores = (cpu_seconds(redis.pid()) - before_s) / seconds;
-  cost.reports_per_s = static_cast<double>(reports_of(links) - reports) / seconds;
+  const Nanos step = fleet::step_of(instances, Millis(250));
+  fleet.run_for(std::chrono::seconds(3) + 2 * step);
+  // In whole steps: members that began together report together for a while.
+  ServerCost cost = fleet.quiet((time / step + 1) * step);
+  cost.event = fleet.event(std::chrono::seconds(10) + 2 * step);
   return cost;
 }
 

@@ -151,12 +151,13 @@ Evidence evidence_of_unlisted(const Rule& rule, const Summary& window) {
 }
 
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
-                    double part) {
+                    Nanos span, double part) {
   if (part <= 0 || rule.confirm_windows > 1) return;
   const double needed =
       part * evidence.threshold.hot * std::chrono::duration<double>(rule.measure.window).count();
   if (needed < kBurstLeast || static_cast<double>(count.low) < needed) return;
-  if (static_cast<double>(gain.count) < needed * kBurstNew) return;
+  const double spans = std::chrono::duration<double>(gain.within) / span;
+  if (static_cast<double>(gain.count) < needed * kBurstNew * std::max(1.0, spans)) return;
   evidence.is_burst = true;
   evidence.gain = gain;
 }

@@ -53,11 +53,12 @@ struct Evidence {
 };
 
 // Evidence for a listed key, and for an unlisted one. look_for_burst() adds a burst if `gain`
-// reaches `part` (SelectorOptions::burst) of the threshold.
+// reaches `part` (SelectorOptions::burst) of the threshold; more, in proportion, if it took longer
+// than `span`.
 Evidence evidence_of(const Rule& rule, const Summary& window, const KeyCount& count);
 Evidence evidence_of_unlisted(const Rule& rule, const Summary& window);
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
-                    double part);
+                    Nanos span, double part);
 
 // What decides about a key that a fleet lists: the counts of the fleet, or those of this instance,
 // where it is hotter. It is cool only if both are.
@@ -72,6 +73,10 @@ inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 50; }
 inline Nanos burst_span(const Rule& rule, Nanos step) {
   return std::clamp(4 * step, burst_span(rule), rule.measure.window / 10);
 }
+
+// A member of a large fleet reads lists so seldom that the one before is often older than the span.
+// The gain since then proves a burst if its mean rate is that of a burst.
+inline Nanos longest_burst_span(const Rule& rule) { return rule.measure.window / 4; }
 
 // The key's state from earlier updates.
 struct Standing {

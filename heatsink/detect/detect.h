@@ -9,6 +9,7 @@
 #include "heatsink/detect/access_log.h"        // IWYU pragma: export
 #include "heatsink/detect/distinct_keys.h"     // IWYU pragma: export
 #include "heatsink/detect/fleet_window.h"      // IWYU pragma: export
+#include "heatsink/detect/hash_index.h"        // IWYU pragma: export
 #include "heatsink/detect/key_pattern.h"       // IWYU pragma: export
 #include "heatsink/detect/key_template.h"      // IWYU pragma: export
 #include "heatsink/detect/measure.h"           // IWYU pragma: export

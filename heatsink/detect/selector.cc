@@ -177,9 +177,9 @@ void Selector::State::judge_here(KnownKey& key, const Summary& merged) const {
   const Rule& rule = *key.rule;
   const Nanos span = burst_span(rule);
   if (key.count != nullptr) {
-    const Gain gain = key.sightings.gain(merged.at, key.count->low, span);
+    const Gain gain = key.sightings.gain(merged.at, key.count->low, span, span);
     key.here = evidence_of(rule, merged, *key.count);
-    look_for_burst(key.here, rule, *key.count, gain, options.burst);
+    look_for_burst(key.here, rule, *key.count, gain, span, options.burst);
   } else {
     key.here = evidence_of_unlisted(rule, merged);
   }
@@ -193,9 +193,10 @@ void Selector::State::judge_in_fleet(KnownKey& key, const FleetWindow& fleet) co
     if (counts.window > Nanos{}) key.fleet_sightings.add(counts.at, counts.absent_max, span);
     return;
   }
-  const Gain gain = key.fleet_sightings.gain(counts.at, key.fleet_count->low, span);
+  const Gain gain = key.fleet_sightings.gain(counts.at, key.fleet_count->low, span,
+                                             longest_burst_span(*key.rule));
   key.fleet = evidence_of(*key.rule, counts, *key.fleet_count);
-  look_for_burst(key.fleet, *key.rule, *key.fleet_count, gain, options.burst);
+  look_for_burst(key.fleet, *key.rule, *key.fleet_count, gain, span, options.burst);
   key.fleet.instances = fleet.instances;
   key.fleet.rate_here = key.here.rate_low;
   key.fleet_sightings.add(counts.at, key.fleet_count->high, span);

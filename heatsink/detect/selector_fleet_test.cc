@@ -96,6 +96,20 @@ TEST(SelectorFleet, ABurstInTheSumIsNoticedBetweenTwoLists) {
   EXPECT_THAT(changes.front().verdict.reason, HasSubstr("2600 accesses more within 500 ms"));
 }
 
+// The list before is older than the span of a second: the gain must be as fast.
+TEST(SelectorFleet, ABurstIsNoticedBetweenListsThatComeSeldom) {
+  const auto seen = [](Nanos after, double rate) {
+    Selector selector(hot_from(1000));
+    update(selector, window_of(seconds(10), {}), fleet_of(seconds(10), {{"x", 10}}));
+    return told(update(selector, window_of(seconds(10) + after, {}),
+                       fleet_of(seconds(10) + after, {{"x", 10}, {"a", rate}})));
+  };
+  EXPECT_THAT(seen(milliseconds(1500), 290), ElementsAre("+a"));  // 1933/s in the mean
+  EXPECT_THAT(seen(milliseconds(1500), 270), IsEmpty());          // 1800/s
+  EXPECT_THAT(seen(milliseconds(2500), 480), ElementsAre("+a"));
+  EXPECT_THAT(seen(milliseconds(2600), 900), IsEmpty()) << "too long ago";
+}
+
 TEST(SelectorFleet, InstancesThatJoinAreNoBurst) {
   Selector selector(hot_from(1000));
   update(selector, window_of(seconds(10), {}), fleet_of(seconds(10), {{"x", 10}}, 10));

@@ -27,12 +27,12 @@ class Sightings {
     later_ = Sighting{at, high};
   }
 
-  // The gain since the oldest sighting within `span`. REQUIRES: call it before add().
-  Gain gain(TimePoint now, std::uint64_t low, Nanos span) const {
-    for (const std::optional<Sighting>& sighting : {earlier_, later_}) {
-      if (!sighting || now - sighting->at > span) continue;
-      return {low > sighting->high ? low - sighting->high : 0, now - sighting->at};
-    }
+  // The gain since the oldest sighting within `span`; if there is none, since the latest one,
+  // unless that is older than `longest`. REQUIRES: call it before add().
+  Gain gain(TimePoint now, std::uint64_t low, Nanos span, Nanos longest) const {
+    for (const std::optional<Sighting>& sighting : {earlier_, later_})
+      if (sighting && now - sighting->at <= span) return gain_since(*sighting, now, low);
+    if (later_ && now - later_->at <= longest) return gain_since(*later_, now, low);
     return {};
   }
 
@@ -41,6 +41,10 @@ class Sightings {
     TimePoint at{};
     std::uint64_t high = 0;
   };
+  static Gain gain_since(const Sighting& sighting, TimePoint now, std::uint64_t low) {
+    return {low > sighting.high ? low - sighting.high : 0, now - sighting.at};
+  }
+
   std::optional<Sighting> earlier_, later_;
 };
 

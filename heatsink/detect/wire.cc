@@ -2,6 +2,7 @@
 #include "heatsink/detect/wire.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/hash.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view kMagic = "HSum";
 constexpr std::size_t kHeaderBytes = kMagic.size() + 1 + 8;
 constexpr std::size_t kTotalsBytesMax = 256;  // everything before the keys
+constexpr std::size_t kKeysReserved = 256;    // whatever a damaged number of keys says
 constexpr Nanos kWindowMax{std::int64_t{1} << 53};
 
 enum SummaryFlag : std::uint8_t { kSettled = 1, kSampled = 2 };
@@ -203,15 +205,29 @@ bool all_differ(const std::vector<KeyCount>& keys) {
   return std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end();
 }
 
+// Sorts their places first: keys are too large to be moved more than once.
 void sort_keys(std::vector<KeyCount>& keys) {
-  std::sort(keys.begin(), keys.end(), [](const KeyCount& a, const KeyCount& b) {
-    return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
+  struct Place {
+    std::uint64_t high, hash;
+    std::size_t index;
+  };
+  std::vector<Place> order;
+  order.reserve(keys.size());
+  for (const KeyCount& key : keys) order.push_back({key.high, key.hash.value, order.size()});
+  std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+    return a.high != b.high ? a.high > b.high : a.hash < b.hash;
   });
+  std::vector<KeyCount> sorted;
+  sorted.reserve(keys.size());
+  for (const Place& place : order) sorted.push_back(std::move(keys[place.index]));
+  keys = std::move(sorted);
 }
 
 void read_keys(WireReader& in, std::uint64_t seed, std::vector<KeyCount>& keys) {
   std::uint64_t high = kWireCountMax;
-  for (std::uint64_t left = in.number(kWireKeysMax); left > 0 && !in.failed(); --left) {
+  std::uint64_t left = in.number(kWireKeysMax);
+  if (left <= kKeysReserved) keys.reserve(static_cast<std::size_t>(left));
+  for (; left > 0 && !in.failed(); --left) {
     keys.push_back(read_key(in, high, seed));
     high = keys.back().high;
   }

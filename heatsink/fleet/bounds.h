@@ -16,6 +16,7 @@ inline constexpr std::size_t kListKeys = 100;            // of the merged list
 inline constexpr std::size_t kReportBytesMax = 1 << 16;  // longer values are cut, and refused
 inline constexpr std::size_t kListBytesMax = 1 << 18;
 inline constexpr std::size_t kInstancesMax = 4096;  // of one shard that its merger reads
+inline constexpr std::size_t kMergeBatch = 64;      // values that a merger reads at a time
 inline constexpr std::size_t kShardsMax = 1024;
 inline constexpr std::size_t kIdBytesMax = 64;
 inline constexpr std::size_t kNameBytesMax = 64;
@@ -25,8 +26,10 @@ inline constexpr double kAccessesPerSecondMax = 1e8;
 inline constexpr double kBytesPerSecondMax = 1e12;
 
 // The rule of the pace (pace.h, docs/decisions/0069): while nothing changes, the whole fleet makes
-// 80 reports per second, or each member one per minute if that is more.
-inline constexpr Nanos kStepOfEach = Nanos(12'500'000);
+// 62 reports per second, or each member one per minute if that is more. A small fleet makes one per
+// interval and member.
+inline constexpr Nanos kStepOfEach = Millis(16);
+inline constexpr std::uint64_t kSmallFleet = 20;
 inline constexpr Nanos kStepMax = std::chrono::seconds(60);
 // An event makes 2000 urgent reports per second, or all of them in 2.5 s if that is more.
 inline constexpr Nanos kLookOfEach = Nanos(500'000);
@@ -37,6 +40,7 @@ inline constexpr int kUrgentAtOnce = 4;
 inline constexpr int kReadsAfterUrgent = 3;
 // A merge of 1000 reports costs the server about 10 ms: 0.2 % of a core, and during an event 2 %.
 inline constexpr Nanos kRefreshOfEach = Millis(5);
+inline constexpr Nanos kCopyOfEach = Nanos(12'500'000);
 inline constexpr Nanos kGapOfEach = Nanos(500'000);
 inline constexpr Nanos kRefreshMax = std::chrono::seconds(10);
 

@@ -20,16 +20,17 @@ class FleetChanges : public testing::Test {
     changes.reported(message);
   }
   void list(const CountsForTest& counts) {
+    Message listed;
     listed.instances = 10;
     listed.windows = {window_for_test(counts, 10'000)};
+    changes.listed(listed);
   }
   bool matter(const CountsForTest& counts, std::uint64_t absent_max = 0) const {
     const detect::Summary window = window_for_test(counts, 1000, absent_max);
-    return changes.matter({&window, 1}, listed.windows.empty() ? nullptr : &listed);
+    return changes.matter({&window, 1});
   }
 
   Changes changes{[](const detect::Measure&, std::uint64_t) { return detect::CountLevel(kSlack); }};
-  Message listed;
 };
 
 TEST_F(FleetChanges, TheFirstCountsMatter) { EXPECT_TRUE(matter({{"a", 1}})); }
@@ -79,8 +80,8 @@ TEST(FleetChangesWithoutRules, TakeTheThresholdsOfAuto) {
   changes.reported(message);
   const detect::Summary below = window_for_test({{"a", 24}}, 10'000);
   const detect::Summary above = window_for_test({{"a", 25}}, 10'000);
-  EXPECT_FALSE(changes.matter({&below, 1}, nullptr));
-  EXPECT_TRUE(changes.matter({&above, 1}, nullptr));
+  EXPECT_FALSE(changes.matter({&below, 1}));
+  EXPECT_TRUE(changes.matter({&above, 1}));
 }
 
 }  // namespace

@@ -4,40 +4,27 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/detect/merge.h"
-#include "heatsink/fleet/report.h"
+#include "heatsink/detect/measure.h"
 
 namespace heatsink::fleet {
 
 void Collector::add(Message message) {
   instances_ += message.instances;
   for (detect::Summary& window : message.windows) {
-    auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& each) {
-      return each.waiting.front().measure() == window.measure();
-    });
-    if (part == parts_.end()) {
-      if (parts_.size() == detect::kMeasuresMax) continue;
-      part = parts_.insert(part, Part{});
+    auto sum = std::find_if(sums_.begin(), sums_.end(),
+                            [&](const WindowSum& each) { return each.is_of(window); });
+    if (sum == sums_.end()) {
+      if (sums_.size() == detect::kMeasuresMax) continue;
+      sum = sums_.insert(sum, WindowSum());
     }
-    part->waiting.push_back(std::move(window));
-    if (part->waiting.size() > kBatch) merge(*part, kPartKeys);
+    sum->add(std::move(window));
   }
-}
-
-void Collector::merge(Part& part, std::size_t keys_max) {
-  detect::Summary sum = detect::join(part.waiting);
-  keep_proven(sum, keys_max);
-  part.waiting.clear();
-  part.waiting.push_back(std::move(sum));
 }
 
 Message Collector::finish(std::size_t keys_max) {
   Message out;
   out.instances = std::exchange(instances_, 0);
-  for (Part& part : std::exchange(parts_, {})) {
-    merge(part, keys_max);
-    out.windows.push_back(std::move(part.waiting.front()));
-  }
+  for (WindowSum& sum : std::exchange(sums_, {})) out.windows.push_back(sum.finish(keys_max));
   return out;
 }
 

@@ -49,6 +49,8 @@ Link::~Link() {
   loop_.cancel(turn_timer_);
   loop_.cancel(tick_timer_);
   in_turn_ = true;  // no answer that comes now arms a timer
+  member_.farewell();
+  nodes_->flush();  // what the socket takes at once
   nodes_->disconnect("this instance ends");
 }
 
@@ -74,8 +76,10 @@ void Link::set_credentials(const std::string& user, const std::string& password)
 void Link::turn() {
   turn_timer_ = 0;
   in_turn_ = true;
-  const std::vector<detect::Summary> counted = counted_();
-  member_.turn(loop_.clock(), counted);
+  const TimePoint now = loop_.clock();
+  const std::vector<detect::Summary> counted =
+      member_.needs_counts(now) ? counted_() : std::vector<detect::Summary>();
+  member_.turn(now, counted);
   in_turn_ = false;
   nodes_->flush();
   log_problem();

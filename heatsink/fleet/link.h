@@ -30,12 +30,13 @@ struct LinkOptions {
 // waits for it. Must live until the loop has ended.
 class Link final : private Port {
  public:
-  // What this instance counts now; called on the loop.
+  // What this instance counts now; called on the loop, for a report or a look for changes.
   using Counted = std::function<std::vector<detect::Summary>()>;
   // Called on the loop after each new list.
   using OnList = std::function<void()>;
 
   Link(net::EventLoop& loop, const LinkOptions& options, Counted counted, OnList on_list = {});
+  // Tells the fleet that this instance leaves, if the connection takes that at once.
   ~Link();
 
   void begin();

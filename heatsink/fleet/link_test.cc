@@ -54,6 +54,21 @@ TEST_F(FleetLink, TwoInstancesKnowEachOtherThroughAServer) {
   EXPECT_EQ(find_for_test(a->member().list(loop.clock())->windows[0], "sale")->low, 20U);
 }
 
+TEST_F(FleetLink, AnInstanceThatEndsTakesItsReportAway) {
+  const auto a = link("a");
+  ASSERT_TRUE(until([&] { return a->member().merges(); }));  // so that the sum does not wait
+  auto b = link("b");
+  const auto known = [&] {
+    const List list = a->member().list(loop.clock());
+    return list ? list->instances : 0;
+  };
+  ASSERT_TRUE(until([&] { return known() == 2; }));
+  const TimePoint ended_at = loop.clock();
+  b.reset();
+  ASSERT_TRUE(until([&] { return known() == 1; }));
+  EXPECT_LT(loop.clock() - ended_at, Millis(1400)) << "its report would have ended by itself";
+}
+
 TEST_F(FleetLink, AServerThatRestartsIsFoundAgain) {
   const auto a = link("a");
   ASSERT_TRUE(until([&] { return a->member().list(loop.clock()) != nullptr; }));

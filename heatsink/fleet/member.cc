@@ -121,11 +121,18 @@ void Member::ask(std::vector<std::string> words, Port::Done done) {
             });
 }
 
+bool Member::needs_counts(TimePoint now) const {
+  return !has_begun_ || now >= report_due_ || (now >= look_due_ && may_be_urgent(now));
+}
+
 // Where the step is the shortest one, the next report is soon enough.
-bool Member::is_urgent(TimePoint now, std::span<const detect::Summary> windows) {
+bool Member::may_be_urgent(TimePoint now) const {
   if (waiting_ > 0 || !list_ || has_failed_ || step() <= options_.interval) return false;
-  if (urgent_paid_until_ > now + (kUrgentAtOnce - 1) * step()) return false;
-  if (!changes_.matter(windows, list_.get())) return false;
+  return urgent_paid_until_ <= now + (kUrgentAtOnce - 1) * step();
+}
+
+bool Member::is_urgent(TimePoint now, std::span<const detect::Summary> windows) {
+  if (!may_be_urgent(now) || !changes_.matter(windows)) return false;
   urgent_paid_until_ = std::max(urgent_paid_until_, now) + step();
   ++counts_.urgent;
   return true;
@@ -159,6 +166,16 @@ void Member::report(TimePoint now, std::span<const detect::Summary> windows, boo
   }
   if (is_urgent) tell_news();
   read_list();
+}
+
+// An empty report that ends at once, because the fleet's user may have no right to DEL.
+void Member::farewell() {
+  if (!is_added_) return;  // never reported, or the server does not answer
+  is_added_ = false;
+  port_.ask({"SET", names_.report(shard_, options_.id), "", "PX", "1"},
+            [](const Result<resp::Value>&, TimePoint) {});
+  port_.ask({"SREM", names_.members(shard_), options_.id},
+            [](const Result<resp::Value>&, TimePoint) {});
 }
 
 // Unlike all news before, so that the merger sees that there are some.
@@ -224,6 +241,7 @@ void Member::take(List list, TimePoint now) {
   ++counts_.lists;
   list_ = std::move(list);
   list_at_ = now;
+  changes_.listed(*list_);
 }
 
 // ---- merging

@@ -60,8 +60,14 @@ class Member {
   Member(const Member&) = delete;
 
   TimePoint due() const;  // of the next turn()
+  // Whether turn() uses the counts; otherwise they may be left out.
+  bool needs_counts(TimePoint now) const;
   // Does what is due. `windows`: what this instance counts now, hashed with `seed`.
   void turn(TimePoint now, std::span<const detect::Summary> windows);
+
+  // Takes this instance out of the fleet, so that its counts are not in the next sum. Asks without
+  // waiting for the replies; the owner sends what was asked, and destroys the member.
+  void farewell();
 
   // Null: no list, or none for so long that it says nothing about now.
   List list(TimePoint now) const;
@@ -78,6 +84,7 @@ class Member {
 
  private:
   void report(TimePoint now, std::span<const detect::Summary> windows, bool is_urgent);
+  bool may_be_urgent(TimePoint now) const;
   bool is_urgent(TimePoint now, std::span<const detect::Summary> windows);
   void read_again(TimePoint now);
   void tell_news();

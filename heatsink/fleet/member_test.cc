@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,9 @@ class FleetMember : public testing::Test {
       server.deliver(now);
       for (std::size_t i = 0; i < members.size(); ++i) {
         if (!members[i] || members[i]->due() > now) continue;
-        const detect::Summary window = window_for_test(counts[i], 1000);
-        members[i]->turn(now, {&window, 1});
+        std::vector<detect::Summary> windows;
+        if (members[i]->needs_counts(now)) windows = {window_for_test(counts[i], 1000)};
+        members[i]->turn(now, windows);
       }
     }
   }
@@ -89,6 +91,31 @@ TEST_F(FleetMember, AnInstanceThatEndsLeavesTheSumAndAnotherMerges) {
   }
 }
 
+TEST_F(FleetMember, AFarewellEndsItsPartOfTheSumWithTheNextMerge) {
+  start(20);
+  run(std::chrono::seconds(3));
+  const auto leaving = std::find_if(members.begin(), members.end(),
+                                    [](const auto& member) { return !member->merges(); });
+  (*leaving)->farewell();
+  run(Millis(1));  // its answers
+  leaving->reset();
+  const std::size_t other = leaving == members.begin() ? 1 : 0;
+  run(Millis(600));  // a report would have lived for 1.5 s
+  EXPECT_EQ(sum(other, "sale"), 190U);
+  EXPECT_EQ(members[other]->instances(), 19U);
+  EXPECT_EQ(server.members(Names("default").members(0)).size(), 19U);
+}
+
+TEST_F(FleetMember, AFarewellToAServerThatFailedAsksNothing) {
+  start(1);
+  run(std::chrono::seconds(2));
+  server.fault = "-";
+  run(std::chrono::seconds(1));
+  const std::uint64_t before = server.commands;
+  members[0]->farewell();
+  EXPECT_EQ(server.commands, before);
+}
+
 TEST_F(FleetMember, ShardsAreSummedToOneList) {
   start(30, 4);
   run(std::chrono::seconds(8));
@@ -101,7 +128,7 @@ TEST_F(FleetMember, ShardsAreSummedToOneList) {
 TEST_F(FleetMember, LargeFleetsReportLessOften) {
   start(1000);
   run(std::chrono::seconds(6));
-  EXPECT_EQ(members[0]->list(now)->step, Millis(12'500));
+  EXPECT_EQ(members[0]->list(now)->step, std::chrono::seconds(16));
   EXPECT_EQ(members[0]->list(now)->refresh, Millis(5000));
   const auto reports = [&] {
     std::uint64_t sum = 0;
@@ -110,7 +137,7 @@ TEST_F(FleetMember, LargeFleetsReportLessOften) {
   };
   const std::uint64_t before = reports();
   run(std::chrono::seconds(50));
-  EXPECT_NEAR(static_cast<double>(reports() - before), 50 * 80, 50 * 8);
+  EXPECT_NEAR(static_cast<double>(reports() - before), 50 * 62, 50 * 8);
   EXPECT_EQ(members[0]->counts().urgent, 0U) << "nothing has changed";
   EXPECT_EQ(sum(0, "sale"), 10'000U);
 }

@@ -32,7 +32,9 @@ void Merger::turn(TimePoint now) {
 // Between two turns: each of them looks for news, or merges.
 Nanos Merger::pause() const {
   const Nanos refresh = refresh_of(sources_, options_.interval);
-  return options_.news.empty() ? refresh : std::min(refresh, options_.interval);
+  return options_.news.empty()
+             ? refresh
+             : std::min(refresh, std::max(options_.interval, gap_of(sources_, options_.interval)));
 }
 
 // Of the members, as far as is known: before the first sum it is the shortest one.
@@ -104,7 +106,7 @@ void Merger::read_batch() {
     publish();
     return;
   }
-  const std::size_t count = std::min(to_read_.size(), Collector::kBatch);
+  const std::size_t count = std::min(to_read_.size(), kMergeBatch);
   const std::vector<std::string> batch(to_read_.begin(),
                                        to_read_.begin() + static_cast<std::ptrdiff_t>(count));
   to_read_.erase(to_read_.begin(), to_read_.begin() + static_cast<std::ptrdiff_t>(count));

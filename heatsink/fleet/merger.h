@@ -32,11 +32,12 @@ struct MergerOptions {
 };
 
 // Held by the instance that has the lock. Two mergers at once do no harm: both write the same sum.
-// Merges every refresh_of() its sources (pace.h). Looks for news every `interval`, and merges at
-// once if there are any, but not within gap_of() of the last merge.
+// Merges every refresh_of() its sources (pace.h). Looks for news every gap_of(), or every
+// `interval` if that is longer, and merges at once if there are any, but not within gap_of() of the
+// last merge.
 //
-// One thread. A merge reads kBatch sources at a time, so it never holds the thread for more than
-// about a millisecond. No merge begins before the last one has ended.
+// One thread. A merge reads kMergeBatch sources at a time, so it never holds the thread for more
+// than about a millisecond. No merge begins before the last one has ended.
 class Merger {
  public:
   struct Counts {

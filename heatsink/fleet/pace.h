@@ -18,6 +18,7 @@ inline Nanos paced(std::uint64_t count, Nanos each, Nanos least, Nanos most) {
 
 // Between two reports of a member whose counts hardly change; `instances`: of the whole fleet.
 inline Nanos step_of(std::uint64_t instances, Nanos interval) {
+  if (instances <= kSmallFleet) return std::min(interval, kStepMax);
   return paced(instances, kStepOfEach, interval, kStepMax);
 }
 
@@ -36,6 +37,8 @@ inline Nanos gap_of(std::uint64_t sources, Nanos interval) {
 }
 
 // Between two copies of the list of all shards to one of them.
-inline Nanos copy_of(std::uint64_t shards, Nanos interval) { return step_of(shards, interval); }
+inline Nanos copy_of(std::uint64_t shards, Nanos interval) {
+  return paced(shards, kCopyOfEach, interval, kStepMax);
+}
 
 }  // namespace heatsink::fleet

@@ -86,14 +86,6 @@ class WindowReport {
   std::size_t name_bytes_ = 0;
 };
 
-bool is_busier(const KeyCount& a, const KeyCount& b) {
-  return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
-}
-
-bool is_better_proven(const KeyCount& a, const KeyCount& b) {
-  return a.low != b.low ? a.low > b.low : is_busier(a, b);
-}
-
 }  // namespace
 
 Message make_report(std::span<const Summary> windows, const Message* list) {
@@ -104,16 +96,6 @@ Message make_report(std::span<const Summary> windows, const Message* list) {
     report.windows.push_back(WindowReport(window, listed).finish());
   }
   return report;
-}
-
-void keep_proven(Summary& summary, std::size_t keys_max) {
-  if (summary.keys.size() <= keys_max) return;
-  std::sort(summary.keys.begin(), summary.keys.end(), is_better_proven);
-  const auto first_out = summary.keys.begin() + static_cast<std::ptrdiff_t>(keys_max);
-  for (auto key = first_out; key != summary.keys.end(); ++key)
-    summary.absent_max = std::max(summary.absent_max, key->high);
-  summary.keys.erase(first_out, summary.keys.end());
-  std::sort(summary.keys.begin(), summary.keys.end(), is_busier);
 }
 
 }  // namespace heatsink::fleet

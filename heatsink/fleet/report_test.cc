@@ -63,14 +63,5 @@ TEST(FleetReport, LongNamesDoNotMakeItTooLong) {
   EXPECT_LT(encode(make_report({&window, 1}, nullptr)).size(), kReportBytesMax / 4);
 }
 
-TEST(FleetReport, ProvenCountsDecideWhatStays) {
-  detect::Summary sum = window_for_test({{"proven", 100}}, 1000);
-  sum.keys.insert(sum.keys.begin(), key_for_test("perhaps", 1, 900));
-  keep_proven(sum, 1);
-  ASSERT_EQ(sum.keys.size(), 1U);
-  EXPECT_EQ(sum.keys[0].key, "proven");
-  EXPECT_EQ(sum.absent_max, 900U);
-}
-
 }  // namespace
 }  // namespace heatsink::fleet

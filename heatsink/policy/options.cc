@@ -320,7 +320,7 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add(at_start(
       {"fleet.interval", &fleet_interval,
        "How often the proxy reports and reads the merged list, give or take a tenth. Fleets with "
-       "more than 20 proxies report less often, 80 times per second in all; a change that could "
+       "more than 20 proxies report less often, 62 times per second in all; a change that could "
        "make a key hot or cold is reported at once.",
        ns(milliseconds(50)), ns(minutes(1))}));
   set.add(at_start(

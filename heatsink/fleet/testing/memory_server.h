@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,10 +48,7 @@ class MemoryServer final : public Port {
   void set(const std::string& key, std::string value) {
     strings_[key] = {std::move(value), TimePoint::max()};
   }
-  std::string get(const std::string& key) {
-    const auto found = strings_.find(key);
-    return found == strings_.end() || found->second.ends <= now ? "" : found->second.value;
-  }
+  std::string get(const std::string& key) { return std::string(view(key)); }
   std::set<std::string>& members(const std::string& key) {
     Set& set = sets_[key];
     if (set.ends <= now) set = {};
@@ -71,6 +69,12 @@ class MemoryServer final : public Port {
     std::set<std::string> members;
     TimePoint ends = TimePoint::max();
   };
+
+  std::string_view view(const std::string& key) const {
+    const auto found = strings_.find(key);
+    if (found == strings_.end() || found->second.ends <= now) return {};
+    return found->second.value;
+  }
 
   static resp::Value text(resp::Value::Type type, std::string what) {
     resp::Value value;
@@ -97,7 +101,7 @@ class MemoryServer final : public Port {
     if (command == "SET") return set_with_options(words);
     if (command == "GETRANGE")
       return text(resp::Value::Type::kString,
-                  get(key).substr(0, static_cast<std::size_t>(std::stoull(words[3])) + 1));
+                  std::string(view(key).substr(0, std::stoull(words[3]) + 1)));
     if (command == "SADD") members(key).insert(words[2]);
     if (command == "SREM") members(key).erase(words[2]);
     if (command == "PEXPIRE") {
@@ -119,13 +123,13 @@ class MemoryServer final : public Port {
 
   resp::Value set_with_options(const std::vector<std::string>& words) {
     const bool is_new = std::find(words.begin(), words.end(), "NX") != words.end();
-    if (is_new && !get(words[1]).empty()) return {};
+    if (is_new && !view(words[1]).empty()) return {};
     strings_[words[1]] = {words[2], now + Millis(std::stoll(words.back()))};
     return text(resp::Value::Type::kSimple, "OK");
   }
 
-  std::map<std::string, String> strings_;
-  std::map<std::string, Set> sets_;
+  std::unordered_map<std::string, String> strings_;
+  std::unordered_map<std::string, Set> sets_;
   std::deque<Answer> answers_;
 };
 

@@ -80,6 +80,7 @@ fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisU
   link.server.response_timeout = options.server_response_timeout;
   link.server.backoff_min = options.server_backoff_min;
   link.server.backoff_max = options.server_backoff_max;
+  link.server.translation = translation_of(options);
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:016x}", runtime.draw_seed());

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "heatsink/client/link_options.h"
+
 namespace heatsink::client {
 
 distributed::ServerOptions server_options(const ClientOptions& options, std::string client_name) {
@@ -21,7 +23,8 @@ distributed::ServerOptions server_options(const ClientOptions& options, std::str
           .response_timeout = options.server_response_timeout,
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
-          .client_name = std::move(client_name)};
+          .client_name = std::move(client_name),
+          .translation = translation_of(options)};
 }
 
 }  // namespace heatsink::client

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heatsink/copies/copy_keeper.h"
+#include "heatsink/copies/keeper_options.h"
 
 namespace heatsink::copies {
 
@@ -17,9 +18,8 @@ void CopyKeeper::begin_replicas() {
   how.url = shared_.upstream;
   how.tls = [this] { return shared_.upstream_address.tls(); };
   how.connection = shared_.connection_options();
-  // Their texts were checked at the start.
-  if (auto read = topology::AddressTranslation::parse(options.upstream_translate); read.ok())
-    how.translation = *std::move(read);
+  how.translation = translation(options);
+  // Its text was checked at the start.
   if (auto read = topology::Zones::parse(options.zones); read.ok()) how.zones = *std::move(read);
   how.zone = options.zone;
   how.missing_key = options.heartbeat_key;

@@ -16,6 +16,7 @@
 #include "heatsink/base/result.h"
 #include "heatsink/distributed/function_call.h"
 #include "heatsink/resp/value.h"
+#include "heatsink/topology/address_translation.h"
 
 namespace heatsink::net {
 struct RedisUrl;
@@ -39,6 +40,7 @@ struct ServerOptions {
   Nanos backoff_max = std::chrono::seconds(2);
   std::string client_name = "heatsink-functions";  // in CLIENT LIST
   std::string use = "functions";                   // of the connection, in the log
+  topology::AddressTranslation translation = {};   // of the nodes that redirects name
   std::size_t calls_max = 65'536;                  // calls that wait for their replies
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/distributed/server_nodes.h"
 
-#include <charconv>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "heatsink/resp/key_slot.h"
+#include "heatsink/topology/redirect.h"
 
 namespace heatsink::distributed {
 namespace {
@@ -22,19 +23,6 @@ redis::PipelineOptions pipeline_options(const net::RedisUrl& url, const ServerOp
           .name = options.client_name,
           .db = url.db,
           .response_timeout = options.response_timeout};
-}
-
-// Parses "MOVED 3999 10.0.0.7:6381". IPv6 addresses come without brackets. An empty host means the
-// one that sent the redirect.
-bool read_address(std::string_view redirect, net::HostPort& address) {
-  const std::string_view last = redirect.substr(redirect.rfind(' ') + 1);
-  const std::size_t colon = last.rfind(':');
-  if (colon == std::string_view::npos) return false;
-  const std::string_view port = last.substr(colon + 1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (error != std::errc() || end != port.data() + port.size()) return false;
-  if (colon > 0) address.host = last.substr(0, colon);
-  return true;
 }
 
 }  // namespace
@@ -80,8 +68,11 @@ ServerNode& ServerNodes::of(std::string_view key) {
 }
 
 ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& told_by) {
+  std::optional<topology::Redirect> named = topology::parse_redirect(redirect);
+  if (!named || named->kind == topology::Redirect::Kind::kTryAgain) return nullptr;
   net::RedisUrl url = told_by.address.url();
-  if (!read_address(redirect, url.address)) return nullptr;
+  if (named->to.host.empty()) named->to.host = url.address.host;
+  url.address = options_.translation.reached(named->to);
   url.unix_path.clear();
   const std::string where = url.where();
   if (where == first_->address.url().where()) return first_.get();

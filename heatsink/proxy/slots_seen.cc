@@ -26,9 +26,9 @@ constexpr MetricRow kNodeCpu{
     "count it by slot (CLUSTER SLOT-STATS).",
     "node"};
 constexpr MetricRow kNodeBytes{
-    "heatsink_node_bytes_per_second", MetricKind::kGauge,
-    "Bytes that a node of the cluster receives and sends for the commands of its slots, by all "
-    "clients. Absent where the server does not count them.",
+    "heatsink_node_throughput_bytes", MetricKind::kGauge,
+    "Bytes per second that a node of the cluster receives and sends for its slots, "
+    "by all clients. Absent where the server does not count them.",
     "node"};
 constexpr MetricRow kCpuImbalance{"heatsink_node_cpu_imbalance", MetricKind::kGauge,
                                   "CPU time of the busiest node of the cluster, by all clients, as "

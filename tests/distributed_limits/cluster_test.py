@@ -8,6 +8,7 @@ import unittest
 
 from harness import PATIENCE_S, Redis, ValueClient, until
 from harness.processes import MEET_SOON, all_have_met, free_port
+from harness.relay import Relay
 from players import KEY, PLAYER, SECONDS, play
 
 PROCESSES = 4
@@ -46,9 +47,9 @@ class Cluster(unittest.TestCase):
             until(lambda node=node: node.knows(2), PATIENCE_S, "the nodes know each other")
         all_have_met(self.first.ask, self.owner.ask)
 
-    def play(self, meanwhile=None):
+    def play(self, meanwhile=None, **settings):
         url = f"redis://127.0.0.1:{self.first.redis.port}"
-        settings = {"url": url, "rate": f"{RATE}/s", "burst": BURST, "share": SHARE}
+        settings = {"url": url, "rate": f"{RATE}/s", "burst": BURST, "share": SHARE, **settings}
         outcome = play(PROCESSES, settings, meanwhile)
         held_max = SHARE * BURST + 1  # by one process, as in limits_test.py
         self.assertLessEqual(outcome.worst_excess(RATE), BURST + PROCESSES * held_max)
@@ -59,6 +60,16 @@ class Cluster(unittest.TestCase):
     def test_the_node_that_has_the_key_is_found(self):
         self.play()
         self.assertEqual(self.owner.ask("EXISTS", KEY), 1)
+
+    def test_addresses_of_another_network(self):
+        first, owner = Relay(self.first.redis.port), Relay(self.owner.redis.port)
+        self.addCleanup(first.close)
+        self.addCleanup(owner.close)
+        self.play(
+            lambda: until(lambda: owner.pairs, what="the owner is reached through its relay"),
+            url=f"redis://127.0.0.1:{first.port}",
+            translate=f"127.0.0.1:{self.owner.redis.port}=127.0.0.1:{owner.port}",
+        )
 
     def test_the_key_moves_while_it_is_asked(self):
         def move():

@@ -21,7 +21,7 @@ ONLY_WITH_REPLICAS = (
     "heatsink_replica_age_seconds", "heatsink_replica_fresh", "heatsink_replica_sent_total"
 )  # fmt: skip
 ONLY_BEFORE_A_CLUSTER = (
-    "heatsink_node_bytes_per_second", "heatsink_node_commands_per_second",
+    "heatsink_node_throughput_bytes", "heatsink_node_commands_per_second",
     "heatsink_node_cpu_cores", "heatsink_node_cpu_imbalance", "heatsink_node_imbalance",
 )  # fmt: skip
 RULES = ["match=limited:*,limit.rate=1/s,limit.over=reject"]

@@ -7,7 +7,6 @@
 
 #include "apps/heatsink/stats_report.h"
 #include "heatsink/distributed/distributed.h"
-#include "heatsink/topology/topology.h"
 
 namespace heatsink::app {
 namespace {
@@ -24,8 +23,7 @@ distributed::ServerOptions server_of(const policy::ProxyOptions& options) {
   server.tls_verify = options.upstream_tls_verify;
   server.connect_timeout = server.response_timeout = kStatisticTimeout;
   server.client_name = "heatsink-admin";
-  // Checked when the proxy began.
-  server.translation = topology::AddressTranslation::parse(options.upstream_translate).value();
+  server.translate = options.upstream_translate;
   return server;
 }
 

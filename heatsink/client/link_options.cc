@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/cache/cache.h"
 
 namespace heatsink::client {
 namespace {
@@ -51,7 +52,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
   tracker.max_staleness = options.max_staleness;
-  tracker.epoch_interval = 2 * options.max_staleness / 5;  // there is no level session
+  tracker.epoch_interval = cache::epoch_interval(options.max_staleness);
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.server_response_timeout;
   return tracker;
@@ -80,7 +81,7 @@ fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisU
   link.server.response_timeout = options.server_response_timeout;
   link.server.backoff_min = options.server_backoff_min;
   link.server.backoff_max = options.server_backoff_max;
-  link.server.translation = translation_of(options);
+  link.server.translate = options.server_translate;
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:016x}", runtime.draw_seed());

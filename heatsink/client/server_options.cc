@@ -24,7 +24,7 @@ distributed::ServerOptions server_options(const ClientOptions& options, std::str
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
           .client_name = std::move(client_name),
-          .translation = translation_of(options)};
+          .translate = options.server_translate};
 }
 
 }  // namespace heatsink::client

@@ -8,7 +8,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/copies/copy_keeper.h"
-#include "heatsink/copies/keeper_options.h"
 
 namespace heatsink::copies {
 namespace {
@@ -26,7 +25,7 @@ fleet::LinkOptions link_options(NodeState& shared) {
   link.server.response_timeout = options.response_timeout;
   link.server.backoff_min = options.backoff_min;
   link.server.backoff_max = options.backoff_max;
-  link.server.translation = translation(options);
+  link.server.translate = options.upstream_translate;
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:08x}{:08x}", random(), random());

@@ -9,6 +9,7 @@
 #include "heatsink/base/log.h"
 #include "heatsink/distributed/server_error.h"
 #include "heatsink/distributed/server_nodes.h"
+#include "heatsink/topology/address_translation.h"
 
 namespace heatsink::distributed {
 namespace {
@@ -137,6 +138,8 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
   if (!url.ok()) return url.error();
   Result<net::TlsContext> tls = tls_of(options, *url);
   if (!tls.ok()) return tls.error();
+  const auto pairs = topology::AddressTranslation::parse(options.translate);
+  if (!pairs.ok()) return pairs.error();
   return open(std::move(url).value(), std::move(tls).value(), options);
 }
 

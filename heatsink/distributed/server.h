@@ -16,7 +16,6 @@
 #include "heatsink/base/result.h"
 #include "heatsink/distributed/function_call.h"
 #include "heatsink/resp/value.h"
-#include "heatsink/topology/address_translation.h"
 
 namespace heatsink::net {
 struct RedisUrl;
@@ -40,8 +39,9 @@ struct ServerOptions {
   Nanos backoff_max = std::chrono::seconds(2);
   std::string client_name = "heatsink-functions";  // in CLIENT LIST
   std::string use = "functions";                   // of the connection, in the log
-  topology::AddressTranslation translation = {};   // of the nodes that redirects name
-  std::size_t calls_max = 65'536;                  // calls that wait for their replies
+  // Of the nodes that redirects name: pairs for topology::AddressTranslation::parse().
+  std::string translate = {};
+  std::size_t calls_max = 65'536;  // calls that wait for their replies
 };
 
 // Has one thread, and one connection to each node that it calls. Lost connections are opened again.
@@ -61,9 +61,11 @@ class Server {
   static constexpr std::size_t kNodesMax = 1000;
   static constexpr int kRedirectsMax = 5;
 
-  // Fails if the URL or a TLS file cannot be used. A server that is down is not an error.
+  // Fails if the URL, a TLS file or the pairs of `translate` cannot be used. A server that is down
+  // is not an error.
   static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
-  // The same with an address and a TLS context that were read elsewhere; cannot fail. `followed`:
+  // The same with an address and a TLS context that were read elsewhere; cannot fail. REQUIRES: the
+  // pairs were checked. `followed`:
   // where the server is, if somebody else finds it; it outlives the Server. Null: see the URL.
   static std::unique_ptr<Server> open(net::RedisUrl url, net::TlsContext tls,
                                       const ServerOptions& options,

@@ -50,6 +50,7 @@ ServerNodes::ServerNodes(net::EventLoop& loop, net::RedisUrl first, net::TlsCont
     : loop_(loop),
       tls_(std::move(tls)),
       options_(options),
+      translation_(topology::AddressTranslation::parse(options.translate).value()),
       first_(followed != nullptr
                  ? std::make_unique<ServerNode>(loop, *followed, first, options)
                  : std::make_unique<ServerNode>(loop, std::move(first), tls_, options)) {}
@@ -72,7 +73,7 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
   if (!named || named->kind == topology::Redirect::Kind::kTryAgain) return nullptr;
   net::RedisUrl url = told_by.address.url();
   if (named->to.host.empty()) named->to.host = url.address.host;
-  url.address = options_.translation.reached(named->to);
+  url.address = translation_.reached(named->to);
   url.unix_path.clear();
   const std::string where = url.where();
   if (where == first_->address.url().where()) return first_.get();

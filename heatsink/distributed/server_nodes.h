@@ -10,6 +10,7 @@
 
 #include "heatsink/distributed/function_caller.h"
 #include "heatsink/distributed/server.h"
+#include "heatsink/topology/address_translation.h"
 
 namespace heatsink::distributed {
 
@@ -60,6 +61,7 @@ class ServerNodes {
   net::EventLoop& loop_;
   const net::TlsContext tls_;
   const ServerOptions options_;
+  const topology::AddressTranslation translation_;
   std::unique_ptr<ServerNode> first_;
   std::unordered_map<std::string, std::unique_ptr<ServerNode>> others_;  // by address
   std::unordered_map<std::uint16_t, ServerNode*> slots_;

@@ -11,11 +11,7 @@ namespace {
 // The loop never runs, so nothing is connected.
 class ServerNodesTest : public testing::Test {
  protected:
-  ServerNodesTest() {
-    options_.translation =
-        topology::AddressTranslation::parse("10.0.0.5:7000=127.0.0.1:17000,10.0.0.6=127.0.0.2")
-            .value();
-  }
+  ServerNodesTest() { options_.translate = "10.0.0.5:7000=127.0.0.1:17000,10.0.0.6=127.0.0.2"; }
   std::string named_by(std::string_view redirect) {
     const ServerNode* const node = nodes_->named_by(redirect, first());
     return node == nullptr ? "none" : node->address.url().address.text();

@@ -210,6 +210,9 @@ TEST(ServerOpen, TellsWhatItCannotUse) {
   options.url = "rediss://127.0.0.1:1";
   options.tls_ca = "/does/not/exist";
   EXPECT_FALSE(Server::open(options).ok());
+  options = {};
+  options.translate = "10.0.0.5";
+  EXPECT_EQ(Server::open(options).error().code, ErrorCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct LinkOptions {
   net::TlsContext tls;
   // Where the server is, if somebody else finds it (Sentinels, replicas); it outlives the link.
   redis::UpstreamAddress* followed = nullptr;
-  distributed::ServerOptions server;  // its times and translation; the rest is not used
+  distributed::ServerOptions server;  // its times and `translate`; the rest is not used
 };
 
 // The loop's thread. Has connections of its own, one to each node that it needs, so nothing else

@@ -63,8 +63,7 @@ Result<policy::KeyDisplay> display_of(const policy::ProxyOptions& options) {
 // Opens a connection only if a rule has such a limit.
 std::unique_ptr<fleet::ServerLimits> fleet_limits(const policy::ProxyOptions& options,
                                                   net::RedisUrl upstream,
-                                                  const net::TlsContext& tls,
-                                                  topology::AddressTranslation translation) {
+                                                  const net::TlsContext& tls) {
   upstream.db = 0;
   distributed::ServerOptions server;
   server.connect_timeout = options.connect_timeout;
@@ -73,7 +72,7 @@ std::unique_ptr<fleet::ServerLimits> fleet_limits(const policy::ProxyOptions& op
   server.backoff_max = options.backoff_max;
   server.client_name = "heatsink-limits";
   server.use = "limits of the fleet";
-  server.translation = std::move(translation);
+  server.translate = options.upstream_translate;
   auto limits = std::make_unique<fleet::ServerLimits>(options.fleet_name, std::move(upstream), tls,
                                                       std::move(server));
   limits->set_instances(static_cast<std::uint64_t>(options.fleet_size));
@@ -222,8 +221,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
     return Error{translation.error().code, "upstream.translate: " + translation.error().message};
   if (const Result<topology::Zones> zones = topology::Zones::parse(options.zones); !zones.ok())
     return Error{zones.error().code, "upstream.zones: " + zones.error().message};
-  std::unique_ptr<fleet::ServerLimits> limits =
-      fleet_limits(options, *upstream, tls->upstream, *translation);
+  std::unique_ptr<fleet::ServerLimits> limits = fleet_limits(options, *upstream, tls->upstream);
   auto threads = std::make_unique<Threads>(options, std::move(*upstream), seed, std::move(*shown),
                                            std::move(limits));
   threads->shared.cluster.translate_by(*std::move(translation));

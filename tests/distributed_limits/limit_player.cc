@@ -40,8 +40,8 @@ void set(Play& play, const std::string& text) {
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
   if (name == "url") {
     play.server.url = value;
-  } else if (name == "translate" && topology::AddressTranslation::parse(value).ok()) {
-    play.server.translation = topology::AddressTranslation::parse(value).value();
+  } else if (name == "translate") {
+    play.server.translate = value;
   } else if (name == "algorithm" && limit::algorithm_of(value)) {
     play.limiter.limit.algorithm = *limit::algorithm_of(value);
   } else if (name == "rate" && limit::parse_rate(value).ok()) {

@@ -130,6 +130,35 @@ def no_include_loops(tree):
         yield from visit(path, [])
 
 
+INSTALL = "cmake/HeatsinkInstall.cmake"
+
+
+@rule(
+    kept_by={
+        INSTALL: "foreach(header\n  base/units.h net/url.h)\n"
+        "install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink/limits.h)\n",
+        "include/heatsink/limits.h": '#include "heatsink/net/url.h"\n',
+        "heatsink/net/url.h": '#include "heatsink/base/units.h"\n',
+        "heatsink/base/units.h": "",
+        "heatsink/net/loop.h": "",
+    },
+    broken_by=[
+        {"heatsink/net/url.h": '#include "heatsink/net/loop.h"\n'},
+        {"include/heatsink/limits.h": '#include "heatsink/net/loop.h"\n'},
+    ],
+)
+def installed_headers_suffice(tree):
+    """An installed header includes only headers that are installed, too."""
+    text = tree.texts.get(INSTALL, "")
+    public = set(re.findall(r"include/heatsink/\w+\.h", text))
+    listed = re.search(r"foreach\(header([^)]*)\)", text)
+    rooms = {f"heatsink/{name}" for name in listed[1].split()} if listed else set()
+    for path in sorted(public | rooms):
+        for include in tree.includes(path) if path in tree.texts else ():
+            if include not in rooms:
+                yield path, f"{include} is not installed: {INSTALL} does not list it"
+
+
 def first_sentence(tree, room):
     """Of the face header, without the name; None when there is no such comment."""
     comment = re.search(

@@ -30,4 +30,8 @@ struct ConsistencyPolicy {
   friend bool operator==(const ConsistencyPolicy&, const ConsistencyPolicy&) = default;
 };
 
+// The masters of a cluster are asked who they are (topology::EpochQuorum) when the last question is
+// so old: at least two questions fall within `max_staleness`.
+constexpr Nanos epoch_interval(Nanos max_staleness) { return 2 * max_staleness / 5; }
+
 }  // namespace heatsink::cache

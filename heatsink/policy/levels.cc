@@ -81,7 +81,7 @@ Nanos epoch_interval(std::span<const ConsistencyPolicy> consistency) {
     if (each.level == Level::kSession) return Nanos(0);
     if (each.level == Level::kKey) shortest = std::min(shortest, each.max_staleness);
   }
-  return 2 * shortest / 5;
+  return cache::epoch_interval(shortest);
 }
 
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {

@@ -35,9 +35,8 @@ std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 // consistency_of_rules().
 Nanos longest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
 
-// How often the masters of a cluster are asked for their epoch (topology::EpochQuorum): at least
-// twice within the shortest max-staleness. 0: as often as possible, because local reads of level
-// session wait for the answer. REQUIRES consistency_of_rules().
+// cache::epoch_interval() of the shortest max-staleness. 0: as often as possible, because local
+// reads of level session wait for the answer. REQUIRES consistency_of_rules().
 Nanos epoch_interval(std::span<const cache::ConsistencyPolicy> consistency);
 
 // What is wrong with a rule's level and max-staleness, and how to fix it; "": nothing.

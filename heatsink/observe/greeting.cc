@@ -40,8 +40,7 @@ Status judge_greeting(std::string_view error, std::size_t left) {
 }
 
 bool is_unknown_command(std::string_view error) {
-  return error.starts_with("ERR unknown command") || error.starts_with("ERR unknown subcommand") ||
-         error.starts_with("ERR Unknown subcommand") || error.starts_with("ERR unknown sub");
+  return resp::is_unknown_command(error) || error.starts_with("ERR unknown sub");
 }
 
 bool is_final(const Error& why) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/resp/resp.h"
 
 namespace heatsink::policy {
 namespace {
@@ -12,11 +13,6 @@ constexpr std::string_view kNoCopies = "no local copies";
 
 bool refuses_key(std::string_view error) {
   return error.starts_with("NOPERM") && !refuses_command(error);
-}
-// The command was renamed (rename-command), or the server is too old for it.
-bool is_unknown(std::string_view error) {
-  return error.starts_with("ERR unknown command") || error.starts_with("ERR unknown subcommand") ||
-         error.starts_with("ERR Unknown subcommand");
 }
 
 std::string whose(std::string_view user) { return "the server's user '" + printable(user) + "'"; }
@@ -92,7 +88,7 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
           whose(user) + " may not read the heartbeat key '" + printable(heartbeat_key) + "'",
           std::string(kNoCopies), grant(user, "~" + std::string(heartbeat_key)), true,
           ", or set cache.heartbeat-key to a key that it may read"));
-    } else if (is_unknown(error)) {
+    } else if (resp::is_unknown_command(error)) {
       missing.push_back(
           missing_right("the server does not know " + right.name + " (or it was renamed)",
                         right.without_it, "", right.for_copies));

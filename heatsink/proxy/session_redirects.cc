@@ -23,13 +23,6 @@ bool is_unblocked(std::string_view line) { return line.starts_with("UNBLOCKED ")
 // Redis refuses the rest of a transaction with this, after it has refused to queue a command.
 bool is_exec_abort(std::string_view line) { return line.starts_with("EXECABORT"); }
 
-// The server does not know the command, so it keeps no state for it. Client libraries try out
-// commands of other servers; that must not bind them to one node.
-bool is_unknown_command(std::string_view line) {
-  return line.starts_with("ERR unknown command") || line.starts_with("ERR unknown subcommand") ||
-         line.starts_with("ERR Unknown subcommand");
-}
-
 }  // namespace
 
 // Requests of the old map are on their way to servers that may not have the slot any more. A
@@ -45,7 +38,9 @@ bool Session::must_drain_first() {
 
 bool Session::takes_back(Pending& pending, std::string_view error) {
   const std::string_view line = topology::error_line(error);
-  if (pending.pins && is_unknown_command(line)) pinned_ = false;
+  // The server keeps no state for a command that it does not know. Client libraries try out
+  // commands of other servers; that must not bind them to one node.
+  if (pending.pins && resp::is_unknown_command(line)) pinned_ = false;
   if (pending.kind == PendingKind::kQueued) return note_queue_error(pending, line);
   const bool is_mine = pending.kind == PendingKind::kWaiting ||
                        pending.kind == PendingKind::kWatch || pending.kind == PendingKind::kExec;

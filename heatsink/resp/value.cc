@@ -170,4 +170,9 @@ ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consu
   return status;
 }
 
+bool is_unknown_command(std::string_view error) {
+  return error.starts_with("ERR unknown command") || error.starts_with("ERR unknown subcommand") ||
+         error.starts_with("ERR Unknown subcommand");
+}
+
 }  // namespace heatsink::resp

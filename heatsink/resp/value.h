@@ -54,4 +54,9 @@ struct ValueLimits {
 ValueStatus parse_value(std::string_view bytes, Value& value, std::size_t& consumed,
                         const ValueLimits& limits = {});
 
+// Whether the text of an error, without '-', says that the server does not have the command or the
+// subcommand: it is too old, or the command was renamed. Redis before 7.0 writes "Unknown" before
+// "subcommand".
+bool is_unknown_command(std::string_view error);
+
 }  // namespace heatsink::resp

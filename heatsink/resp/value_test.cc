@@ -130,5 +130,13 @@ TEST(Value, LimitsAreErrors) {
   EXPECT_EQ(status_of(deep), ValueStatus::kError);
 }
 
+TEST(Value, ErrorsOfUnknownCommandsAreTold) {
+  EXPECT_TRUE(is_unknown_command("ERR unknown command 'FCALL', with args beginning with: 'f' "));
+  EXPECT_TRUE(is_unknown_command("ERR unknown subcommand 'SLOT-STATS'. Try CLUSTER HELP."));
+  EXPECT_TRUE(is_unknown_command("ERR Unknown subcommand or wrong number of arguments for 'X'."));
+  EXPECT_FALSE(is_unknown_command("ERR unknown slot"));
+  EXPECT_FALSE(is_unknown_command("NOPERM this user has no permissions to run 'get'"));
+}
+
 }  // namespace
 }  // namespace heatsink::resp

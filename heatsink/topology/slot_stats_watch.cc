@@ -18,11 +18,6 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 // A slot that was last counted before that has no rate of the load now.
 constexpr int kPausesMax = 3;
 
-bool is_unknown_command(const std::string& error) {
-  return error.find("nknown subcommand") != std::string::npos ||
-         error.find("nknown command") != std::string::npos;
-}
-
 // "used_cpu_user" and "used_cpu_sys"; nothing unless all are there.
 std::optional<double> sum_in(const std::string& info, std::initializer_list<const char*> names) {
   double sum = 0;
@@ -39,9 +34,7 @@ double seconds(Nanos time) { return std::chrono::duration<double>(time).count();
 }  // namespace
 
 Nanos SlotStatsWatch::pause_to_next() {
-  random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
-  const double part = 0.75 + 0.25 * static_cast<double>(random_ >> 33) / 0x1p31;
-  return std::chrono::duration_cast<Nanos>(pause_ * part);
+  return std::chrono::duration_cast<Nanos>(pause_ * (0.75 + 0.25 * random_.unit()));
 }
 
 void SlotStatsWatch::forget() {
@@ -106,7 +99,7 @@ void SlotStatsWatch::stats(NodeIndex index, const Result<resp::Value>& reply, Ti
 }
 
 void SlotStatsWatch::refused(Node& node, const std::string& error, TimePoint now) {
-  if (is_unknown_command(error))
+  if (resp::is_unknown_command(error))
     return give_up(node, NodeUsage::State::kUnsupported, error, now + kRetry);
   if (!error.starts_with("NOPERM"))
     return give_up(node, NodeUsage::State::kSilent, error, now + pause_to_next());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/base/random.h"
 #include "heatsink/base/result.h"
 #include "heatsink/resp/resp.h"
 #include "heatsink/topology/slot_map.h"
@@ -48,7 +49,7 @@ class SlotStatsWatch {
 
   // `asker` and `board` outlive it. `random`: the seed for the jitter.
   SlotStatsWatch(Asker& asker, SlotUsageBoard& board, std::uint64_t random)
-      : asker_(asker), board_(board), random_(random | 1) {}
+      : asker_(asker), board_(board), random_(random) {}
 
   // Call it at least once a second. `map`: null: none yet. `pause`: between two rounds; each is
   // drawn between three quarters of it and all of it. Asks only while somebody looks at the board;
@@ -91,7 +92,7 @@ class SlotStatsWatch {
 
   Asker& asker_;
   SlotUsageBoard& board_;
-  std::uint64_t random_;
+  Random random_;
   Nanos pause_{0};
   std::shared_ptr<const SlotMap> map_;
   std::map<NodeIndex, Node> nodes_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +87,32 @@ class Judge {
   detect::Selector selector_;
   std::uint64_t sequence_ = 0;
   bool is_hot_ = false;
+};
+
+// When each instance of a fleet calls the new key hot.
+class Discovery {
+ public:
+  Discovery(std::uint64_t shards, const detect::RuleSet& rules) : lists_(shards, rules) {}
+
+  void begin(TimePoint now) { began_at_ = now; }
+  // Since when the new key gets its share, in seconds; negative: not yet.
+  double hot_for(TimePoint now) const { return began_at_ ? seconds(now - *began_at_) : -1; }
+
+  // A list that the instance with this judge reads.
+  Result<fleet::List> read(Judge& judge, const std::string& bytes, TimePoint now) {
+    const Result<const JudgedList*> list = lists_.read(bytes, now);
+    if (!list.ok()) return list.error();
+    const bool was_hot = judge.is_hot();
+    judge.read(**list, now);
+    if (!was_hot && judge.is_hot()) found_.push_back(hot_for(now));
+    return (*list)->list;
+  }
+  const std::vector<double>& found() const { return found_; }  // hot_for(), in the order of time
+
+ private:
+  ListReader lists_;
+  std::optional<TimePoint> began_at_;
+  std::vector<double> found_;
 };
 
 }  // namespace heatsink::bench

@@ -29,7 +29,7 @@ double cpu_seconds(int pid) {
 class ServedFleet {
  public:
   ServedFleet(const resp::testing::RedisProcess& redis, const FleetLoad& load)
-      : redis_(redis), keys_(load), lists_(1, judging_.rules) {
+      : redis_(redis), keys_(load), discovery_(1, judging_.rules) {
     for (std::uint64_t i = 0; i < load.instances; ++i) instances_.emplace_back(*this, load, i);
   }
 
@@ -52,23 +52,25 @@ class ServedFleet {
   ServerEvent event(Nanos longest) {
     constexpr Nanos kSlice = std::chrono::seconds(1);
     ServerEvent event;
-    began_at_ = loop_.clock();
+    const TimePoint began_at = loop_.clock();
+    discovery_.begin(began_at);
+    const std::vector<double>& found = discovery_.found();
     const double cpu_s = cpu_seconds(redis_.pid());
     const std::uint64_t before = reports();
-    while (found_.size() < instances_.size() && loop_.clock() < began_at_ + longest) {
+    while (found.size() < instances_.size() && loop_.clock() < began_at + longest) {
       const double slice_s = cpu_seconds(redis_.pid());
       const TimePoint from = loop_.clock();
       run_for(kSlice);
       event.cores_max = std::max(
           event.cores_max, (cpu_seconds(redis_.pid()) - slice_s) / seconds(loop_.clock() - from));
     }
-    event.seconds = seconds(loop_.clock() - began_at_);
+    event.seconds = seconds(loop_.clock() - began_at);
     event.cores = (cpu_seconds(redis_.pid()) - cpu_s) / event.seconds;
     event.reports_per_s = static_cast<double>(reports() - before) / event.seconds;
-    event.by_all = found_.size() == instances_.size();
-    if (found_.empty()) return event;
-    event.median_s = found_[found_.size() / 2];
-    event.last_s = found_.back();
+    event.by_all = found.size() == instances_.size();
+    if (found.empty()) return event;
+    event.median_s = found[found.size() / 2];
+    event.last_s = found.back();
     return event;
   }
 
@@ -93,25 +95,15 @@ class ServedFleet {
     options.member.seed = kFleetSeed;
     options.member.random_seed = i;
     options.member.reader = [this, &instance](const std::string& bytes, TimePoint now) {
-      return read(instance, bytes, now);
+      return discovery_.read(instance.judge, bytes, now);
     };
     return options;
   }
 
   std::vector<detect::Summary> counted(Instance& instance) {
     const TimePoint now = loop_.clock();
-    const auto windows =
-        instance.counts.windows(now, began_at_ == TimePoint() ? -1 : seconds(now - began_at_));
+    const auto windows = instance.counts.windows(now, discovery_.hot_for(now));
     return {windows.begin(), windows.end()};
-  }
-
-  Result<fleet::List> read(Instance& by, const std::string& bytes, TimePoint now) {
-    const Result<const JudgedList*> read = lists_.read(bytes, now);
-    if (!read.ok()) return read.error();
-    const bool was_hot = by.judge.is_hot();
-    by.judge.read(**read, now);
-    if (!was_hot && by.judge.is_hot()) found_.push_back(seconds(now - began_at_));
-    return (*read)->list;
   }
 
   std::uint64_t reports() const {
@@ -124,9 +116,7 @@ class ServedFleet {
   net::EventLoop loop_;
   const detect::SelectorOptions judging_ = Judge::options();
   SimulatedKeys keys_;
-  ListReader lists_;
-  TimePoint began_at_{};  // of the event
-  std::vector<double> found_;
+  Discovery discovery_;
   std::deque<Instance> instances_;
 };
 

@@ -26,7 +26,7 @@ constexpr Nanos kTimerMin = Millis(1);
 class Simulation {
  public:
   explicit Simulation(const FleetLoad& load)
-      : load_(load), keys_(load), lists_(load.shards, judging_.rules) {
+      : load_(load), keys_(load), discovery_(load.shards, judging_.rules) {
     server_.now = now_;
     for (std::uint64_t i = 0; i < load.instances; ++i) {
       instances_.emplace_back(*this, i);
@@ -43,7 +43,7 @@ class Simulation {
     begin();
     // A turn later than the slowest reader.
     run_until(now_ + std::chrono::seconds(30) + 4 * step,
-              [this] { return found_.size() == load_.instances; });
+              [this] { return discovery_.found().size() == load_.instances; });
     return result(step);
   }
 
@@ -64,7 +64,7 @@ class Simulation {
       options.seed = kFleetSeed;
       options.random_seed = number;
       options.reader = [this](const std::string& bytes, TimePoint now) {
-        return simulation.read(*this, bytes, now);
+        return simulation.discovery_.read(judge, bytes, now);
       };
       return options;
     }
@@ -103,18 +103,8 @@ class Simulation {
     timers_.push({due, instance.number});
   }
 
-  Result<fleet::List> read(Instance& by, const std::string& bytes, TimePoint now) {
-    const Result<const JudgedList*> read = lists_.read(bytes, now);
-    if (!read.ok()) return read.error();
-    const bool was_hot = by.judge.is_hot();
-    by.judge.read(**read, now);
-    if (!was_hot && by.judge.is_hot()) found_.push_back(seconds(now - began_at_));
-    return (*read)->list;
-  }
-
   void begin() {
-    began_at_ = now_;
-    has_begun_ = true;
+    discovery_.begin(now_);
     commands_ = server_.commands;
     in_ = server_.bytes_in;
     out_ = server_.bytes_out;
@@ -136,9 +126,8 @@ class Simulation {
 
   void turn(Instance& instance) {
     instance.armed_for = TimePoint::max();
-    const double hot_for = has_begun_ ? seconds(now_ - began_at_) : -1;
     instance.member.turn(now_, instance.member.needs_counts(now_)
-                                   ? instance.counts.windows(now_, hot_for)
+                                   ? instance.counts.windows(now_, discovery_.hot_for(now_))
                                    : std::span<const detect::Summary>());
     arm(instance);
   }
@@ -151,14 +140,15 @@ class Simulation {
 
   FleetFound result(Nanos step) const {
     FleetFound out;
-    out.by_all = found_.size() == load_.instances;
-    if (!found_.empty()) {
-      out.first_s = found_.front();
-      out.median_s = found_[found_.size() / 2];
-      out.most_s = found_[found_.size() * 99 / 100];
-      out.last_s = found_.back();
+    const std::vector<double>& found = discovery_.found();
+    out.by_all = found.size() == load_.instances;
+    if (!found.empty()) {
+      out.first_s = found.front();
+      out.median_s = found[found.size() / 2];
+      out.most_s = found[found.size() * 99 / 100];
+      out.last_s = found.back();
     }
-    const double took = seconds(now_ - began_at_);
+    const double took = discovery_.hot_for(now_);
     out.reports_per_s = static_cast<double>(reports() - reports_) / took;
     out.commands_per_s = static_cast<double>(server_.commands - commands_) / took;
     out.in_mb_per_s = static_cast<double>(server_.bytes_in - in_) / took / 1e6;
@@ -170,15 +160,12 @@ class Simulation {
   const FleetLoad load_;
   const detect::SelectorOptions judging_ = Judge::options();
   SimulatedKeys keys_;
-  ListReader lists_;
+  Discovery discovery_;
   TimePoint now_{std::chrono::seconds(1000)};
   fleet::MemoryServer server_;
   std::deque<Instance> instances_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  bool has_begun_ = false;
-  TimePoint began_at_{};
   std::uint64_t commands_ = 0, in_ = 0, out_ = 0, reports_ = 0;
-  std::vector<double> found_;  // when each instance called the key hot
 };
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "heatsink/detect/selector_options.h"  // IWYU pragma: export
 #include "heatsink/detect/slot_clock.h"        // IWYU pragma: export
 #include "heatsink/detect/summary.h"           // IWYU pragma: export
+#include "heatsink/detect/sums.h"              // IWYU pragma: export
 #include "heatsink/detect/tally_names.h"       // IWYU pragma: export
 #include "heatsink/detect/verdict.h"           // IWYU pragma: export
 #include "heatsink/detect/wire.h"              // IWYU pragma: export

@@ -7,25 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "heatsink/detect/sums.h"
+
 namespace heatsink::detect {
 namespace {
-
-// Wide enough for any sum of counts, and for modular arithmetic. (__extension__: -Wpedantic.)
-__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
-
-std::uint64_t capped_to_64_bits(Wide n) {
-  return n > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(n);
-}
-
-void add(std::uint64_t& to, std::uint64_t n) { to = capped_to_64_bits(Wide{to} + n); }
 
 bool more_often(const Tally& a, const Tally& b) {
   if (a.low != b.low) return a.low > b.low;
   return a.high != b.high ? a.high > b.high : a.name < b.name;
-}
-
-bool busier(const KeyCount& a, const KeyCount& b) {
-  return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
 }
 
 // The shard that knows more of a name provides it, in whatever order the shards come.
@@ -83,12 +72,12 @@ class KeyJoin {
   void add_shard(const KeyCount& key, std::uint64_t absent_max) {
     if (named_by_ == nullptr || names_better(key, *named_by_)) named_by_ = &key;
     if (key.key_truncated) sum_.digest = std::max(sum_.digest, key.digest);
-    add(sum_.low, key.low);
+    add_capped(sum_.low, key.low);
     excess_ += Wide{key.high} - absent_max;
-    add(sum_.reads, key.reads);
-    add(sum_.writes, key.writes);
-    add(sum_.hits, key.hits);
-    add(sum_.bytes, key.bytes);
+    add_capped(sum_.reads, key.reads);
+    add_capped(sum_.writes, key.writes);
+    add_capped(sum_.hits, key.hits);
+    add_capped(sum_.bytes, key.bytes);
     commands_.add_shard(key.commands, key);
     clients_.add_shard(key.clients, key);
   }
@@ -130,7 +119,7 @@ class ListJoin {
     std::vector<KeyCount> list;
     list.reserve(keys_.size());
     for (KeyJoin& key : keys_) list.push_back(key.finish(absent_max_));
-    std::sort(list.begin(), list.end(), busier);
+    std::sort(list.begin(), list.end(), is_busier);
     return list;
   }
 
@@ -147,6 +136,12 @@ void cut_list(std::vector<KeyCount>& list, std::size_t size_max, std::uint64_t& 
   list.erase(first_out, list.end());
 }
 
+void keep_most_often(std::vector<Tally>& tallies) {
+  if (tallies.size() > kTalliesMax) tallies.resize(kTalliesMax);
+}
+
+}  // namespace
+
 void add_totals(Summary& out, const Summary& shard) {
   out.at = std::max(out.at, shard.at);
   out.window = std::max(out.window, shard.window);
@@ -154,18 +149,16 @@ void add_totals(Summary& out, const Summary& shard) {
   out.covered = std::max(out.covered, shard.covered);
   out.settled |= shard.settled;
   out.sampled |= shard.sampled;
-  add(out.requests, shard.requests);
-  add(out.reads, shard.reads);
-  add(out.writes, shard.writes);
-  add(out.hits, shard.hits);
-  add(out.bytes, shard.bytes);
+  add_capped(out.requests, shard.requests);
+  add_capped(out.reads, shard.reads);
+  add_capped(out.writes, shard.writes);
+  add_capped(out.hits, shard.hits);
+  add_capped(out.bytes, shard.bytes);
 }
 
-void keep_most_often(std::vector<Tally>& tallies) {
-  if (tallies.size() > kTalliesMax) tallies.resize(kTalliesMax);
+bool is_busier(const KeyCount& a, const KeyCount& b) {
+  return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
 }
-
-}  // namespace
 
 Status mergeable(const Summary& a, const Summary& b) {
   if (a.window == Nanos{} || b.window == Nanos{}) return Unit{};

@@ -31,6 +31,12 @@ Status mergeable(const Summary& a, const Summary& b);
 // tallies.
 Summary join(std::span<const Summary> shards);
 
+// The part of join() that is neither keys nor templates, nor absent_max. REQUIRES mergeable().
+void add_totals(Summary& out, const Summary& shard);
+
+// The order of a summary's keys: by high, descending.
+bool is_busier(const KeyCount& a, const KeyCount& b);
+
 // Keeps the `keys_max` busiest keys, with kTalliesMax commands and clients each, and
 // kTemplatesMax templates. Dropped ones raise absent_max, so the bounds stay true.
 void cut(Summary& summary, std::size_t keys_max);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heatsink/base/hash.h"
+#include "heatsink/detect/merge.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::fleet {
@@ -34,9 +35,7 @@ inline detect::Summary window_for_test(const CountsForTest& counts, std::uint64_
   window.requests = window.reads = requests;
   window.absent_max = absent_max;
   for (const auto& [name, count] : counts) window.keys.push_back(key_for_test(name, count, count));
-  std::sort(window.keys.begin(), window.keys.end(), [](const auto& a, const auto& b) {
-    return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
-  });
+  std::sort(window.keys.begin(), window.keys.end(), detect::is_busier);
   return window;
 }
 

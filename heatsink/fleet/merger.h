@@ -36,8 +36,8 @@ struct MergerOptions {
 // `interval` if that is longer, and merges at once if there are any, but not within gap_of() of the
 // last merge.
 //
-// One thread. A merge reads kMergeBatch sources at a time, so it never holds the thread for more
-// than about a millisecond. No merge begins before the last one has ended.
+// One thread. A merge reads kMergeBatch sources at a time, so it holds the thread for about 3 ms
+// at a time (docs/design/scale.md). No merge begins before the last one has ended.
 class Merger {
  public:
   struct Counts {

@@ -4,29 +4,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/detect/merge.h"
+
 namespace heatsink::fleet {
 namespace {
 
+using detect::add_capped;
+using detect::capped_to_64_bits;
 using detect::KeyCount;
 using detect::Summary;
-
-void add_capped(std::uint64_t& to, std::uint64_t n) {
-  to = n > UINT64_MAX - to ? UINT64_MAX : to + n;
-}
-
-void add_totals(Summary& sum, const Summary& window) {
-  sum.at = std::max(sum.at, window.at);
-  sum.window = window.window;
-  sum.dimension = window.dimension;
-  sum.covered = std::max(sum.covered, window.covered);
-  sum.settled |= window.settled;
-  sum.sampled |= window.sampled;
-  add_capped(sum.requests, window.requests);
-  add_capped(sum.reads, window.reads);
-  add_capped(sum.writes, window.writes);
-  add_capped(sum.hits, window.hits);
-  add_capped(sum.bytes, window.bytes);
-}
+using detect::Wide;
 
 }  // namespace
 
@@ -35,7 +22,7 @@ bool WindowSum::is_of(const Summary& window) const {
 }
 
 void WindowSum::add(Summary window) {
-  add_totals(totals_, window);
+  detect::add_totals(totals_, window);
   for (const KeyCount& key : window.keys)
     if (key.key_truncated) window.absent_max = std::max(window.absent_max, key.high);
   absent_max_ += window.absent_max;
@@ -82,11 +69,8 @@ void WindowSum::cut(std::size_t keys_max) {
 
 Summary WindowSum::finish(std::size_t keys_max) {
   cut(keys_max);
-  const auto capped = [](Wide n) {
-    return n > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(n);
-  };
   Summary out = std::move(totals_);
-  out.absent_max = capped(absent_max_);
+  out.absent_max = capped_to_64_bits(absent_max_);
   out.keys.reserve(keys_.size());
   for (KeySum& key : keys_) {
     KeyCount& count = out.keys.emplace_back();
@@ -94,13 +78,11 @@ Summary WindowSum::finish(std::size_t keys_max) {
     count.db = key.db;
     count.key = std::move(key.name);
     count.low = key.low;
-    count.high = capped(absent_max_ + key.excess);
+    count.high = capped_to_64_bits(absent_max_ + key.excess);
     count.reads = key.reads;
     count.writes = key.writes;
   }
-  std::sort(out.keys.begin(), out.keys.end(), [](const KeyCount& a, const KeyCount& b) {
-    return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
-  });
+  std::sort(out.keys.begin(), out.keys.end(), detect::is_busier);
   *this = {};
   return out;
 }

@@ -10,6 +10,7 @@
 #include "heatsink/base/hash.h"
 #include "heatsink/detect/hash_index.h"
 #include "heatsink/detect/summary.h"
+#include "heatsink/detect/sums.h"
 
 namespace heatsink::fleet {
 
@@ -32,21 +33,19 @@ class WindowSum {
   detect::Summary finish(std::size_t keys_max);
 
  private:
-  // (__extension__: -Wpedantic.)
-  __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using)
   struct KeySum {
     KeyHash hash;
     std::uint32_t db = 0;
     std::string name;
     std::uint64_t low = 0, reads = 0, writes = 0;
-    Wide excess = 0;  // of high over absent_max_; modular, since it may be below 0
+    detect::Wide excess = 0;  // of high over absent_max_; modular, since it may be below 0
   };
 
   void add_key(detect::KeyCount& key, std::uint64_t absent_max);
   void cut(std::size_t keys_max);
 
   detect::Summary totals_;
-  Wide absent_max_ = 0;
+  detect::Wide absent_max_ = 0;
   std::vector<KeySum> keys_;
   detect::HashIndex places_;  // in keys_
 };

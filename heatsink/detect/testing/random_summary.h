@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/merge.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
@@ -69,9 +70,7 @@ class ClusterMaker {
         shard.keys.push_back(key_of(hash, truth));
       }
     }
-    std::sort(shard.keys.begin(), shard.keys.end(), [](const KeyCount& a, const KeyCount& b) {
-      return a.high != b.high ? a.high > b.high : a.hash.value < b.hash.value;
-    });
+    std::sort(shard.keys.begin(), shard.keys.end(), is_busier);
     for (const KeyCount& key : shard.keys) {
       shard.reads += key.reads;
       shard.writes += key.writes;

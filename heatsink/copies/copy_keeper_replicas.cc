@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "heatsink/copies/copy_keeper.h"
-#include "heatsink/copies/keeper_options.h"
 
 namespace heatsink::copies {
 
@@ -18,7 +17,7 @@ void CopyKeeper::begin_replicas() {
   how.url = shared_.upstream;
   how.tls = [this] { return shared_.upstream_address.tls(); };
   how.connection = shared_.connection_options();
-  how.translation = translation(options);
+  how.translation = shared_.cluster.translation();
   // Its text was checked at the start.
   if (auto read = topology::Zones::parse(options.zones); read.ok()) how.zones = *std::move(read);
   how.zone = options.zone;

@@ -45,10 +45,6 @@ CopyChooser::Options chooser_options(const policy::ProxyOptions& options) {
           .workers = options.workers};
 }
 
-topology::AddressTranslation translation(const policy::ProxyOptions& options) {
-  return topology::AddressTranslation::parse(options.upstream_translate).value();
-}
-
 bool audits(const policy::ProxyOptions& options) {
   return options.cache_enabled && options.audit_rate.part > 0;
 }

@@ -14,8 +14,6 @@ inline constexpr Nanos kReaderHeartbeat = std::chrono::seconds(1);
 redis::TrackerOptions tracker_options(const NodeState& shared);
 redis::TrackerOptions reader_options(const NodeState& shared);  // the auditor's
 CopyChooser::Options chooser_options(const policy::ProxyOptions& options);
-// upstream.translate. REQUIRES: it was checked when the proxy began.
-topology::AddressTranslation translation(const policy::ProxyOptions& options);
 // Some hits are compared with the server.
 bool audits(const policy::ProxyOptions& options);
 

@@ -35,6 +35,7 @@ class ClusterDirectory {
 
   // Before the threads start.
   void translate_by(AddressTranslation translation) { translation_ = std::move(translation); }
+  const AddressTranslation& translation() const { return translation_; }
 
   // There is a map, or the URL says that there will be one.
   bool is_expected() const { return first_.topology == net::Topology::kCluster || version() > 0; }

@@ -216,7 +216,7 @@ class Cluster:
         until(lambda: self.owner_of(slot) is target, PATIENCE_S, "the slot has moved")
 
     def _atomic_command(self, source, target, slot):
-        """The node that is told to move the slot, and the command; None: the servers cannot."""
+        """The node that moves the slot, and the command for it. None: no node can."""
         known = {str(name, "utf-8") for name, *_ in source("COMMAND", "INFO", "CLUSTER")[0][9]}
         if "cluster|migrateslots" in known:
             return source, ("MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", target.name)

@@ -114,11 +114,12 @@ void read_cluster_load(const json::object& document, HotkeysView& view,
         owner != owners.end() && !key.name_truncated)
       key.node = owner->second;
   if (load.nodes.empty()) return;
-  if (view.slots_by_cpu) load = advice::in_cpu_time(std::move(load), cpu);
-  if (view.slots_by_cpu)
+  if (view.slots_by_cpu) {
+    load = advice::in_cpu_time(std::move(load), cpu);
     view.slot_advice.emplace_back("judged by the servers' CPU time, of all clients");
-  else if (!why_not.empty())
+  } else if (!why_not.empty()) {
     view.slot_advice.push_back("judged by the commands of this proxy: " + why_not);
+  }
   for (const advice::SlotAdvice& each : advice::advise_slots(load))
     if (view.slot_advice.size() < kAdviceMax) view.slot_advice.push_back(each.text);
 }

@@ -117,6 +117,10 @@ struct NodeState {
   const std::vector<cache::ConsistencyPolicy>& consistency() const { return current().consistency; }
   const std::vector<policy::CopiesFor>& copies_for() const { return current().copies_for; }
   const redis::Credentials& credentials() const { return current().credentials; }
+  // Whether a new connection can have the proxy's login: there is a password, or none is asked.
+  bool may_log_in() const {
+    return credentials().given() || upstream_open.load(std::memory_order_relaxed);
+  }
   policy::Limits* limits() const { return current().limits.get(); }  // null: no limits
 
   // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().

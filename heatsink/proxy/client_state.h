@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +17,16 @@
 #include "heatsink/proxy/node_wait.h"
 #include "heatsink/proxy/spread_verb.h"
 #include "heatsink/proxy/subscription.h"
+#include "heatsink/redis/credentials.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
+
+// What AUTH or HELLO asks for.
+struct LoginAsked {
+  redis::Credentials credentials;  // without a user: HELLO that asks for none
+  std::optional<std::string> name;
+};
 
 // Data of a session, and only the session changes it. It stands apart from the session, so that
 // each can be read by itself.
@@ -56,10 +64,9 @@ struct ClientState {
 
   resp::Protocol protocol_ = resp::Protocol::kResp2;
   User user_ = User::kShared;
-  std::uint64_t user_hash_ = 0;  // with kOther: the hash of the user's name
-  std::string user_name_;        // with kOther
-  std::string auth_user_;        // while AUTH is in flight: its user
-  std::optional<std::string> auth_name_;
+  std::uint64_t user_hash_ = 0;              // with kOther: the hash of the user's name
+  std::string user_name_;                    // with kOther
+  std::unique_ptr<LoginAsked> login_asked_;  // null: no AUTH and no HELLO is in flight
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
   // The client keeps its private connection until it leaves or sends RESET.

@@ -201,6 +201,17 @@ bool ClusterServers::owes_nothing() const {
          });
 }
 
+bool ClusterServers::is_unused() const {
+  return refused_.empty() && splits_.empty() &&
+         std::all_of(nodes_.begin(), nodes_.end(), [](const auto& each) {
+           return each.second.borrowed == 0 && each.second.server->is_unused();
+         });
+}
+
+void ClusterServers::forget_refusals() {
+  for (auto& [address, node] : nodes_) node.server->forget_refusals();
+}
+
 void ClusterServers::shrink() {
   for (auto& [address, node] : nodes_) node.server->shrink();
 }

@@ -73,6 +73,9 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool owes_nothing() const override;
   void shrink() override;
   std::uint64_t memory_bytes() const override;
+  // Nothing is in flight, no session waits, and none has a private connection.
+  bool is_unused() const;
+  void forget_refusals();  // see SingleServer
 
  private:
   struct Node {

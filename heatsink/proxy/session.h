@@ -419,6 +419,12 @@ class Session final : public ClientTransport::Listener,
   Destination destination_of(const Request& request) const;
   bool may_leave_private() const;
   bool has_state() const;
+  // New connections have the login of this client's user.
+  bool has_login() const {
+    return user_ == User::kShared || (user_ == User::kOther && client_user_ != nullptr);
+  }
+  // The user's login is on the private connection only.
+  bool is_bound() const { return user_ == User::kOther && client_user_ == nullptr; }
   Step stall(Awaited why);
   void ask_next_again();
   Upstream* server_is_down(Request& request, std::string_view problem, Step& step);
@@ -441,13 +447,16 @@ class Session final : public ClientTransport::Listener,
   Step run_auth(Request& request);
   Step run_hello(Request& request);
   Step hello_locally(Request& request, resp::Protocol protocol,
-                     std::optional<std::string_view> name);
-  Step authenticate(Request& request, std::string_view user, std::uint32_t protocol,
-                    std::optional<std::string_view> name);
+                     const std::optional<std::string>& name);
+  Step authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked);
+  bool is_user(std::string_view name) const;
+  std::string why_not_as(const redis::Credentials& asked) const;
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* unauthenticated_connection(Request& request, Step& step);
   User fresh_user() const;  // the user of a client that has not logged in
+  void become_fresh();
+  void use_servers_of(const redis::Credentials& credentials);
   Step run_client(Request& request);
   bool note_library(const Request& request);
   Step run_client_reply(Request& request);
@@ -525,8 +534,10 @@ class Session final : public ClientTransport::Listener,
   ReplyGuess reads_{1024 * 1024, 8 * 1024}, others_{8 * 1024, 512};
 
   std::unique_ptr<Upstream> private_;
+  Upstreams* upstreams_ = &parts_.upstreams;  // with the login of this client's user
 
   // In front of a cluster:
+  std::shared_ptr<const ClientUser> client_user_;  // null: the proxy's, or is_bound()
   std::uint64_t map_version_ = 0;              // of the requests in flight, see must_drain_first()
   std::unique_ptr<QueuedTransaction> queued_;  // from MULTI until EXEC is answered
   std::optional<std::uint16_t> watched_slot_;

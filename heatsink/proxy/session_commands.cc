@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the commands that change what the proxy knows of a client.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -49,7 +51,7 @@ Session::Step Session::run_select(Request& request) {
     return forward(request, false);
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
-  Upstream* connection = connection_for(request, user_ == User::kOther, step);
+  Upstream* connection = connection_for(request, is_bound(), step);
   if (connection == nullptr) return no_connection(request, step);
   if (connection != private_.get() && connection->knows_db(db)) {
     db_ = db;
@@ -62,26 +64,27 @@ Session::Step Session::run_select(Request& request) {
 }
 
 Session::Step Session::run_auth(Request& request) {
-  if (request.args().size() != 2 && request.args().size() != 3) return forward(request, false);
-  return authenticate(request, request.args().size() == 3 ? request.args()[1] : "default", 0, {});
+  const std::vector<std::string_view>& args = request.args();
+  if (args.size() != 2 && args.size() != 3) return forward(request, false);
+  const std::string_view user = args.size() == 3 ? args[1] : "default";
+  return authenticate(request, 0, {{std::string(user), std::string(args.back())}, {}});
 }
 
 // The server checks all passwords, on a connection in the client's present state. A client that is
 // logged in uses one with a login and its database, because the new user may lack the right to
 // SELECT. Any other client uses one without a login, where the server refuses SELECT.
-Session::Step Session::authenticate(Request& request, std::string_view user, std::uint32_t protocol,
-                                    std::optional<std::string_view> name) {
-  const bool is_proxys = user.empty() || user == parts_.shared.credentials().acl_user();
-  if (!is_proxys && queues_transactions())
-    return reply_error(
-        "ERR heatsink: in front of a cluster clients use the ACL user of the proxy "
-        "(upstream.url), because other users need connections of their own to each node");
+Session::Step Session::authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
+  if (const std::string why = why_not_as(asked.credentials); !why.empty()) return reply_error(why);
   Step step = Step::kDone;
-  Upstream* connection =
-      can_log_in() ? private_connection(request, step) : unauthenticated_connection(request, step);
+  // The present user of a client in front of a cluster may have been deleted.
+  const bool as_present_user = can_log_in() && (client_user_ == nullptr || has_state());
+  Upstream* connection = as_present_user ? private_connection(request, step)
+                                         : unauthenticated_connection(request, step);
   if (connection == nullptr) return no_connection(request, step);
-  const bool stays_own = user.empty() || user == parts_.shared.credentials().acl_user();
+  const std::string& user = asked.credentials.user;
+  const bool stays_own = user.empty() || user == parts_.shared.credentials().acl_user() ||
+                         parts_.shared.cluster.is_expected();
   const bool is_anonymous = !introduced_ && connection->login() == Upstream::Login::kOwn;
   if (user_ == User::kShared && !stays_own && is_anonymous) {
     // Give the connection its name first, because the new user may lack the right. Wait for the
@@ -90,27 +93,45 @@ Session::Step Session::authenticate(Request& request, std::string_view user, std
     introduce(Introduction::kAwaited);
     return stall(Awaited::kDrain);
   }
-  auth_user_ = user;
-  auth_name_ = name;
+  login_asked_ = std::make_unique<LoginAsked>(std::move(asked));
   send_on(*connection, request, PendingKind::kAuth, protocol);
   stall(Awaited::kDrain);
   return Step::kDone;
 }
 
+bool Session::is_user(std::string_view name) const {
+  if (user_ == User::kShared) return name == parts_.shared.credentials().acl_user();
+  return user_ == User::kOther && name == user_name_;
+}
+
+// "": the client may try to log in. What it has on one connection in front of a cluster
+// (subscriptions, WATCH) belongs to the user who asked for it.
+std::string Session::why_not_as(const redis::Credentials& asked) const {
+  if (!parts_.shared.cluster.is_expected() || asked.user.empty() || is_user(asked.user)) return {};
+  if (pinned_ || watching_ || listeners_ != nullptr || in_stream())
+    return "ERR heatsink: in front of a cluster a client must log in as another user before it "
+           "subscribes, watches or tracks keys: use a new connection";
+  if (!parts_.users.has_room_for(asked))
+    return fmt::format(
+        "ERR heatsink: {} other ACL users have clients of this worker, which is the most there may "
+        "be: use fewer users, or more workers (proxy.workers)",
+        UserServers::kUsersMax);
+  return {};
+}
+
 // Whether a new connection can have the client's present login.
 bool Session::can_log_in() const {
-  const SharedState& shared = parts_.shared;
-  return user_ != User::kUnauthenticated &&
-         (user_ == User::kOther || shared.credentials().given() ||
-          shared.upstream_open.load(std::memory_order_relaxed));
+  return user_ != User::kUnauthenticated && (user_ == User::kOther || parts_.shared.may_log_in());
 }
 
 Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
-  const User before = user_;
+  const User user = user_;
+  Upstreams* const upstreams = std::exchange(upstreams_, &parts_.upstreams);
   if (!private_) user_ = User::kUnauthenticated;  // acquire() opens a connection without a login
   Upstream* connection = private_in_any_db(request, step);
-  user_ = before;
+  user_ = user;
+  upstreams_ = upstreams;
   return connection;
 }
 
@@ -118,13 +139,13 @@ Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
 // itself; it sends arguments that it does not understand to the server, which refuses them.
 Session::Step Session::run_hello(Request& request) {
   std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
-  std::string_view user;
-  std::optional<std::string_view> name;  // an empty name removes the client's name
+  LoginAsked asked;
+  std::optional<std::string>& name = asked.name;  // an empty name removes the client's name
   bool valid = request.args().size() == 1 ||
                (parse_number(request.args()[1], protocol) && (protocol == 2 || protocol == 3));
   for (std::size_t i = 2; valid && i < request.args().size();) {
     if (equals_ignoring_case(request.args()[i], "auth") && i + 2 < request.args().size()) {
-      user = request.args()[i + 1];
+      asked.credentials = {std::string(request.args()[i + 1]), std::string(request.args()[i + 2])};
       i += 3;
     } else if (equals_ignoring_case(request.args()[i], "setname") &&
                i + 1 < request.args().size()) {
@@ -135,20 +156,21 @@ Session::Step Session::run_hello(Request& request) {
       valid = false;
     }
   }
-  if (valid && (!user.empty() || has_state())) return authenticate(request, user, protocol, name);
+  if (valid && (!asked.credentials.user.empty() || has_state()))
+    return authenticate(request, protocol, std::move(asked));
   if (user_ == User::kUnauthenticated) return forward(request, true);  // for the server to refuse
-  if (!valid || user_ == User::kOther)
-    return valid ? authenticate(request, {}, protocol, name) : forward(request, true);
+  if (!valid || is_bound())
+    return valid ? authenticate(request, protocol, std::move(asked)) : forward(request, true);
   return hello_locally(request, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2,
                        name);
 }
 
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
-                                     std::optional<std::string_view> name) {
+                                     const std::optional<std::string>& name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  const Upstreams::Shared shared = parts_.upstreams.shared(protocol, Destination::any());
+  const Upstreams::Shared shared = upstreams_->shared(protocol, Destination::any());
   if (shared.connection == nullptr && shared.down == nullptr) {
-    parts_.upstreams.await_shared(protocol, Destination::any(), *this);
+    upstreams_->await_shared(protocol, Destination::any(), *this);
     return stall(Awaited::kShared);
   }
   if (shared.connection == nullptr) {
@@ -175,7 +197,7 @@ Session::Step Session::run_client(Request& request) {
   const bool names = equals_ignoring_case(what, "setname") && request.args().size() == 3;
   if (names && valid_client_name(request.args()[2])) name_ = request.args()[2];
   const bool knows_library = equals_ignoring_case(what, "setinfo") && note_library(request);
-  if (pinned_ || user_ == User::kOther) return forward(request, true);
+  if (pinned_ || is_bound()) return forward(request, true);
   if (equals_ignoring_case(what, "getname") && request.args().size() == 2) {
     ByteBuffer wire;
     name_.empty() ? resp::append_null(wire, protocol_) : resp::append_bulk(wire, name_);
@@ -290,7 +312,7 @@ Session::Step Session::run_reset() {
   patterns_.clear();
   shard_channels_.clear();
   subscribing_.clear();
-  become(fresh_user());
+  become_fresh();
   return reply("+RESET\r\n");
 }
 

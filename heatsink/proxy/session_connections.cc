@@ -36,13 +36,13 @@ Upstream* Session::without_connection(Request& request, std::string&& reason, St
 
 // The private connection holds state that is lost with it.
 bool Session::has_state() const {
-  return pinned_ || user_ == User::kOther ||
-         (in_multi_ && !transaction_failed() && queued_ == nullptr) || watching_ || in_stream();
+  return pinned_ || is_bound() || (in_multi_ && !transaction_failed() && queued_ == nullptr) ||
+         watching_ || in_stream();
 }
 
 // The private connection leads to another server. What has state there stays there.
 bool Session::is_elsewhere(const Destination& to) const {
-  return !has_state() && !parts_.upstreams.carries(*private_, to);
+  return !has_state() && !upstreams_->carries(*private_, to);
 }
 
 // A replica may not have executed a write yet that this client has in flight.
@@ -93,15 +93,14 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
 // tries to reach a server even if other connections found it silent: that may be why the client
 // sends it.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
-  if (const std::string* down = urgent ? nullptr : parts_.upstreams.known_down(to)) {
+  if (const std::string* down = urgent ? nullptr : upstreams_->known_down(to)) {
     parts_.count(copies::Count::kUpstreamErrors);
     error = *down;
     if (closes_when_down()) close_when_flushed();
     return false;
   }
-  const Upstream::Login login =
-      user_ == User::kShared ? Upstream::Login::kOwn : Upstream::Login::kNone;
-  private_ = parts_.upstreams.borrow(
+  const Upstream::Login login = has_login() ? Upstream::Login::kOwn : Upstream::Login::kNone;
+  private_ = upstreams_->borrow(
       *this, to,
       {.protocol = login == Upstream::Login::kOwn ? protocol_ : resp::Protocol::kResp2,
        .login = login,
@@ -114,17 +113,17 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
 
 Upstream* Session::shared_connection(Request& request, Step& step) {
   const Destination to = destination_of(request);
-  const Upstreams::Shared shared = parts_.upstreams.shared(protocol_, to);
+  const Upstreams::Shared shared = upstreams_->shared(protocol_, to);
   if (shared.connection == nullptr) {
     if (shared.down != nullptr) {
       return server_is_down(request, *shared.down, step);
     }
-    parts_.upstreams.await_shared(protocol_, to, *this);
+    upstreams_->await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
   if (shared.connection->is_read_slowly()) {
-    parts_.upstreams.await_shared(protocol_, to, *this);
+    upstreams_->await_shared(protocol_, to, *this);
     step = stall(Awaited::kShared);
     return nullptr;
   }
@@ -164,7 +163,7 @@ bool Session::right_db(Upstream& connection) {
 void Session::pin() {
   if (!private_ || std::exchange(pinned_, true)) return;
   // Or the client has named the connection itself.
-  if (user_ == User::kOther || introduced_) return;
+  if (is_bound() || introduced_) return;
   if (in_multi_) {
     name_owed_ = true;
   } else {
@@ -215,7 +214,8 @@ void Session::give_back(bool clean) {
     const bool resp3 = private_->protocol() == resp::Protocol::kResp3;
     private_->send_own({"HELLO", resp3 ? "3" : "2", "SETNAME", "heatsink"});
   }
-  parts_.upstreams.give_back(std::move(private_), clean && anonymous && user_ == User::kShared);
+  const bool is_clean = clean && anonymous && has_login();
+  opener_of(*private_, parts_.upstreams).give_back(std::move(private_), is_clean);
 }
 
 void Session::renew_right(const Request& request, const copies::Right& right) {
@@ -248,6 +248,7 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   std::unique_ptr<Upstream> failed = std::move(private_);
   const bool state_lost = has_state();
   pinned_ = introduced_ = lent_name_ = false;
+  login_asked_.reset();
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
     waiting_->waited().connection_error = failed->server().unreachable(reason);

@@ -150,8 +150,7 @@ Session::Step Session::forward(Request& request, bool own_connection, PendingKin
   Step step = Step::kDone;
   if (!own_connection) expect_reply(request);
   const bool is_big = request.raw.size() > parts_.shared.options().stream_threshold.count;
-  const bool own =
-      own_connection || is_big || user_ == User::kOther || is_too_long_to_share(request);
+  const bool own = own_connection || is_big || is_bound() || is_too_long_to_share(request);
   Upstream* connection = connection_for(request, own, step);
   if (connection == nullptr) return no_connection(request, step);
   return send_on(*connection, request, kind, number);
@@ -193,7 +192,7 @@ Upstream* Session::ready_connection(Request& request) {
   if (is_too_long_to_share(request)) return nullptr;
   if (must_drain_first()) return nullptr;
   const Destination to = destination_of(request);
-  Upstream* const shared = parts_.upstreams.shared(protocol_, to).connection;
+  Upstream* const shared = upstreams_->shared(protocol_, to).connection;
   const bool is_ready = shared != nullptr && shared->db() == db_ && !shared->is_read_slowly();
   return is_ready ? shared : nullptr;
 }

@@ -50,8 +50,8 @@ bool Session::may_carry_wait() const {
 bool Session::may_carry_state() const {
   const bool is_settled = subscribing_.empty() && transaction_channels_.empty() &&
                           !transaction_hello_ && transaction_refusal_.empty() &&
-                          auth_user_.empty() && queued_ == nullptr && listeners_ == nullptr &&
-                          debugger_ == Debugger::kOff;
+                          login_asked_ == nullptr && queued_ == nullptr && listeners_ == nullptr &&
+                          client_user_ == nullptr && debugger_ == Debugger::kOff;
   const bool is_movable = !private_ || private_->is_plain() || !has_state();
   const bool fits =
       input_.size() <= CarriedSession::kInputMax && !oversized_.is_active() &&
@@ -89,7 +89,7 @@ net::Stream Session::hand_over() {
   reliefs_.close();
   if (!private_) return {};
   net::Stream stream = private_->release_stream();
-  parts_.upstreams.discard(std::move(private_));
+  opener_of(*private_, parts_.upstreams).discard(std::move(private_));
   return stream;
 }
 
@@ -102,7 +102,7 @@ void Session::hold_input(bool wanted) {
 
 bool Session::go_on_carried(const CarriedSession& before, net::Stream connection) {
   if (before.private_connection) {
-    private_ = parts_.upstreams.adopt(*this, std::move(connection), *before.private_connection);
+    private_ = upstreams_->adopt(*this, std::move(connection), *before.private_connection);
     if (!private_) return false;
     if (before.is_raw) private_->relay_raw({});
   }

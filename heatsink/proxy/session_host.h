@@ -10,6 +10,7 @@
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/reply_sizes.h"
 #include "heatsink/proxy/upstreams.h"
+#include "heatsink/proxy/user_servers.h"
 #include "heatsink/proxy/worker_parts.h"
 
 namespace heatsink::proxy {
@@ -19,7 +20,8 @@ class Session;
 // References to parts that outlive the session. References instead of calls, so that a request
 // costs no virtual call.
 struct SessionParts : WorkerParts {
-  Upstreams& upstreams;
+  Upstreams& upstreams;  // with the proxy's login
+  UserServers& users;    // in front of a cluster: with those of other users
   const KnownCommands& commands;
   const BigReplies& big_replies;
   Latencies& latencies;

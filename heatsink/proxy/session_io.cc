@@ -25,7 +25,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       client_(client),
       memory_(parts.shared.memory),
       reliefs_(parts, context()) {
-  become(fresh_user());
+  become_fresh();
 }
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
@@ -49,6 +49,26 @@ void Session::become(User user, std::string_view name) {
   user_name_ = user == User::kOther ? name : std::string_view();
   user_hash_ = hash_name(name, parts_.shared.seed).value;
   set_request_limits();
+}
+
+// In front of a cluster. A login on one connection is worth nothing at the other nodes, so the
+// connection on which a server has checked the password of another user is closed.
+void Session::use_servers_of(const redis::Credentials& credentials) {
+  const SharedState& shared = parts_.shared;
+  const bool is_proxys = credentials.user == shared.credentials().acl_user() && shared.may_log_in();
+  client_user_ = is_proxys ? nullptr : parts_.users.of(credentials);
+  upstreams_ = is_proxys ? &parts_.upstreams : client_user_->servers;
+  become(is_proxys ? User::kShared : User::kOther, credentials.acl_user());
+  if (private_)
+    give_back(is_proxys && private_->user() == nullptr && private_->protocol() == protocol_ &&
+              private_->login() == Upstream::Login::kOwn);
+}
+
+void Session::become_fresh() {
+  client_user_.reset();
+  upstreams_ = &parts_.upstreams;
+  become(fresh_user());
+  if (user_ == User::kOther && parts_.shared.cluster.is_expected()) use_servers_of({});
 }
 
 void Session::set_request_limits() {

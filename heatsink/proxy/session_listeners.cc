@@ -48,7 +48,7 @@ void append_confirmation(ByteBuffer& out, resp::Protocol protocol, std::string_v
 }  // namespace
 
 bool Session::needs_all_nodes(const Request& request) {
-  if (!queues_transactions() || user_ != User::kShared) return false;
+  if (!queues_transactions() || is_bound()) return false;
   const std::string& name = request.command->name;
   const std::vector<std::string_view>& args = request.args();
   if (name == "unsubscribe" || name == "punsubscribe") return listeners_ != nullptr;
@@ -59,7 +59,7 @@ bool Session::needs_all_nodes(const Request& request) {
 NodeListeners& Session::listeners() {
   if (listeners_ == nullptr) {
     listeners_ = std::make_unique<NodeListeners>(
-        parts_.upstreams, parts_.shared.cluster, *this, static_cast<NodeListeners::Owner&>(*this),
+        *upstreams_, parts_.shared.cluster, *this, static_cast<NodeListeners::Owner&>(*this),
         static_cast<std::size_t>(parts_.shared.options().client_output_max.count));
     host_.call_later(*this, kPlaceAgain, &Session::place_listeners);
   }
@@ -101,8 +101,8 @@ Session::Step Session::run_shard_subscribe(Request& request) {
   const std::vector<std::string_view>& args = request.args();
   if (!request.has_right_arity())
     return reply_error("ERR wrong number of arguments for '" + request.command->name + "' command");
-  if (user_ != User::kShared)
-    return reply_error("ERR heatsink: shard channels in front of a cluster need the proxy's user");
+  if (is_bound())
+    return reply_error("ERR heatsink: shard channels in front of a cluster need a login: use AUTH");
   if (request.command->name == "sunsubscribe") return drop_shard_channels(request);
   for (std::size_t i = 1; i < args.size(); ++i)
     listeners().want({Kind::kShard, std::string(args[i])});

@@ -15,7 +15,8 @@ bool Session::may_move() const {
                            again_.empty() && input_.empty() && replies_.empty() &&
                            client_.output().empty();
   const bool is_plain = private_ == nullptr && mode_ == Mode::kNormal && !in_multi_ &&
-                        queued_ == nullptr && listeners_ == nullptr && !watching_ && !subscribed();
+                        queued_ == nullptr && listeners_ == nullptr && client_user_ == nullptr &&
+                        !watching_ && !subscribed();
   return goes_on && at_rest && has_nothing && is_plain;
 }
 

@@ -21,7 +21,7 @@ bool Session::asks_nodes(const Request& request) {
 }
 
 Session::Step Session::run_nodes(Request& request) {
-  const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map();
+  const std::shared_ptr<const topology::SlotMap> map = upstreams_->slot_map();
   if (map == nullptr)
     return reply_error(
         "ERR heatsink: there is no cluster behind the proxy: send the command "

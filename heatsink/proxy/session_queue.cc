@@ -11,7 +11,7 @@
 namespace heatsink::proxy {
 
 // With one server, the server queues them.
-bool Session::queues_transactions() { return parts_.upstreams.map_version() != 0; }
+bool Session::queues_transactions() { return upstreams_->map_version() != 0; }
 
 Session::Step Session::begin_queue(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);

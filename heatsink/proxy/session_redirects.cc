@@ -28,7 +28,7 @@ bool is_exec_abort(std::string_view line) { return line.starts_with("EXECABORT")
 // Requests of the old map are on their way to servers that may not have the slot any more. A
 // request of the new map must not overtake them.
 bool Session::must_drain_first() {
-  const std::uint64_t version = parts_.upstreams.map_version();
+  const std::uint64_t version = upstreams_->map_version();
   if (version == map_version_) return false;
   if (in_flight() > 0) return true;
   map_version_ = version;
@@ -60,7 +60,7 @@ bool Session::takes_back(Pending& pending, std::string_view error) {
     parts_.shared.cluster.note_move(parts_.loop.now());
   redis::UpstreamAddress* to = nullptr;
   if (redirect->kind != topology::Redirect::Kind::kTryAgain)
-    to = parts_.upstreams.node_named_by(*redirect, *private_);
+    to = upstreams_->node_named_by(*redirect, *private_);
   if (redirect->kind == topology::Redirect::Kind::kMoved)
     parts_.shared.cluster.is_stale(to == nullptr ? std::nullopt
                                                  : parts_.shared.cluster.index_of(*to));

@@ -261,8 +261,7 @@ void Session::after_reply() {
 }
 
 void Session::authenticated(const Pending& pending, bool ok) {
-  const std::string user = std::exchange(auth_user_, {});
-  const std::optional<std::string> name = std::exchange(auth_name_, {});
+  const std::unique_ptr<LoginAsked> asked = std::move(login_asked_);
   if (!ok) {
     // Has_state(): its WATCHes are on this connection.
     if (private_ && !has_state()) give_back(false);
@@ -272,17 +271,23 @@ void Session::authenticated(const Pending& pending, bool ok) {
     protocol_ = pending.number == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2;
     if (private_) private_->set_protocol(protocol_);
   }
-  if (name) name_ = *name;
+  if (asked->name) name_ = *asked->name;
+  const std::string& user = asked->credentials.user;
   if (user.empty()) return;
+  if (parts_.shared.cluster.is_expected()) {
+    if (private_ && asked->name) introduced_ = true;
+    if (!is_user(user) || !has_state()) use_servers_of(asked->credentials);
+    return;
+  }
   // Without a password of its own, the proxy cannot open connections for this user that need one.
   const SharedState& shared = parts_.shared;
-  const bool let_in = shared.credentials().given() || shared.upstream_open.load();
   const bool was_other = user_ == User::kOther;
-  if (user == shared.credentials().acl_user() && let_in) {
+  if (user == shared.credentials().acl_user() && shared.may_log_in()) {
     become(User::kShared);
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // the connection now has the proxy's login
-      introduced_ = introduced_ || was_other || name.has_value();  // the client may have named it
+      introduced_ =
+          introduced_ || was_other || asked->name.has_value();  // the client may have named it
       if (!has_state()) give_back(private_->protocol() == protocol_);
     }
   } else {

@@ -48,7 +48,7 @@ std::vector<ScatterPart> parts_by_slot(const Request& request, bool in_pairs,
 
 bool Session::is_scattered(const Request& request) {
   const FanOutRow* const row = request.facts->fan_out;
-  if (row == nullptr || !queues_transactions() || user_ != User::kShared) return false;
+  if (row == nullptr || !queues_transactions() || is_bound()) return false;
   if (row->fan_out == FanOut::kMasters || row->fan_out == FanOut::kCursor) return true;
   const std::vector<std::string_view>& args = request.args();
   const std::size_t step = row->fan_out == FanOut::kByPair ? 2 : 1;
@@ -82,7 +82,7 @@ Session::Step Session::scatter(Request& request) {
     if (request.facts->scripts == ScriptUse::kFlush) parts_.shared.scripts.clear();
     if (request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3)
       parts_.shared.scripts.learn(request.args()[2], nullptr);
-    for (redis::UpstreamAddress* const master : parts_.upstreams.all_masters()) {
+    for (redis::UpstreamAddress* const master : upstreams_->all_masters()) {
       parts.push_back({std::string(request.raw), {}, {}});
       destinations.push_back(Destination::at(*master));
     }
@@ -96,13 +96,12 @@ Session::Step Session::scatter(Request& request) {
 }
 
 Session::Step Session::scan(Request& request) {
-  const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map();
+  const std::shared_ptr<const topology::SlotMap> map = upstreams_->slot_map();
   std::optional<ScanCursor> cursor = request.has_right_arity() && map != nullptr
                                          ? ScanCursor::parse(request.args()[1])
                                          : std::nullopt;
   if (!cursor) return forward(request, false);  // for the server to refuse
-  const std::optional<topology::NodeIndex> node =
-      cursor->go_on(*map, parts_.upstreams.map_version());
+  const std::optional<topology::NodeIndex> node = cursor->go_on(*map, upstreams_->map_version());
   if (!node) return forward(request, false);
   if (!replies_.empty() || !scatters_.empty()) return stall(Awaited::kDrain);
   std::vector<std::string_view> args = request.args();
@@ -150,7 +149,7 @@ bool Session::asks_for_moves(Scatter& scan) {
   scan_.asked.clear();
   for (const topology::SlotMap::Shard& shard : scan_.map->shards) {
     const Destination to = Destination::at(parts_.shared.cluster.node(shard.master));
-    Upstream* const connection = parts_.upstreams.shared(protocol_, to).connection;
+    Upstream* const connection = upstreams_->shared(protocol_, to).connection;
     if (connection == nullptr) return false;
     connections.push_back(connection);
     parts.push_back({wire_of({"CLUSTER", "NODES"}), {}, {}});
@@ -192,14 +191,14 @@ Session::Step Session::send_parts(Request& request, const FanOutRow& row,
   std::vector<Upstream*> connections;
   connections.reserve(destinations.size());
   for (const Destination& to : destinations) {
-    const Upstreams::Shared shared = parts_.upstreams.shared(protocol_, to);
+    const Upstreams::Shared shared = upstreams_->shared(protocol_, to);
     Step step = Step::kDone;
     if (shared.connection == nullptr && shared.down != nullptr) {
       server_is_down(request, *shared.down, step);
       return no_connection(request, step);
     }
     if (shared.connection == nullptr || shared.connection->is_read_slowly()) {
-      parts_.upstreams.await_shared(protocol_, to, *this);
+      upstreams_->await_shared(protocol_, to, *this);
       return stall(Awaited::kShared);
     }
     if (in_right_db(*shared.connection, request, step) == nullptr)

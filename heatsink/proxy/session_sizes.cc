@@ -46,7 +46,7 @@ bool Session::is_too_long_to_share(const Request& request) const {
   if (request.expected.known < BigReplies::kBigBytes) return false;
   if (!request.is_last || request.expected.known > parts_.shared.options().stream_threshold.count)
     return true;
-  const Upstream* shared = parts_.upstreams.shared(protocol_, destination_of(request)).connection;
+  const Upstream* shared = upstreams_->shared(protocol_, destination_of(request)).connection;
   return shared != nullptr && shared->owed() + request.expected.known > kOwedMax;
 }
 

@@ -63,11 +63,11 @@ std::optional<Session::Step> Session::before_wait(Upstream& connection, Request&
 
 // False: not needed, or the node has no slots, so nothing can be written there.
 bool Session::write_before_wait(Upstream& connection) {
-  if (user_ != User::kShared || !written_.has(connection.server())) return false;
+  if (is_bound() || !written_.has(connection.server())) return false;
   if (!waits_for_own_writes(connection.hello_reply())) return false;
   if (subscribed() && protocol_ == resp::Protocol::kResp2) return false;  // WAIT is refused
   std::string key(kKeyBeforeWait);
-  if (const std::shared_ptr<const topology::SlotMap> map = parts_.upstreams.slot_map()) {
+  if (const std::shared_ptr<const topology::SlotMap> map = upstreams_->slot_map()) {
     const auto node = parts_.shared.cluster.index_of(connection.server());
     const auto slot = node ? map->slot_of(*node, parts_.shared.next_random()) : std::nullopt;
     if (!slot) return false;
@@ -151,6 +151,7 @@ void Session::act_on_wait(Wait::Next next) {
 
 // False: there is no other connection.
 bool Session::unblock() {
+  // With the proxy's own login, because the client's user may lack the right.
   Upstream* const connection = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
   if (connection == nullptr) return false;
   parts_.count(copies::Count::kWaitsEnded);

@@ -312,6 +312,14 @@ bool SingleServer::is_unused() const {
                      [](const Slot& slot) { return slot.waiting.empty(); });
 }
 
+void SingleServer::forget_refusals() {
+  for (Slot& slot : slots_) {
+    if (!std::exchange(slot.refused, false)) continue;
+    slot.down.clear();
+    slot.backoff = Nanos(0);
+  }
+}
+
 void SingleServer::shrink() {
   for (const Slot& slot : slots_) {
     if (slot.connection) slot.connection->shrink();

@@ -58,6 +58,8 @@ class SingleServer final : public Upstreams {
   std::uint64_t memory_bytes() const override;
   // Nothing is in flight, and no session waits. It does not know of borrowed connections.
   bool is_unused() const;
+  // Some server has just accepted the login that this one has refused: it is asked again at once.
+  void forget_refusals();
 
  private:
   // The shared connection of a protocol, and what it reveals about the server.

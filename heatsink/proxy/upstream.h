@@ -15,6 +15,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/big_replies.h"
+#include "heatsink/proxy/client_user.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/proxy/reply_timeouts.h"
 #include "heatsink/proxy/ring.h"
@@ -35,7 +36,7 @@ class Requester;
 class Upstream final : public net::FdHandler {
  public:
   enum class Login : std::uint8_t {
-    kOwn,   // as the proxy's own user
+    kOwn,   // as the proxy's own user, or as user()
     kNone,  // without a login, like a new client
   };
 
@@ -83,7 +84,10 @@ class Upstream final : public net::FdHandler {
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
-  void connect();  // a failure is reported in a later turn
+  // Before connect(): it logs in as a client's user, who outlives it, instead of the proxy's.
+  void log_in_as(const ClientUser& user) { user_ = &user; }
+  const ClientUser* user() const { return user_; }  // null: the proxy's own
+  void connect();                                   // a failure is reported in a later turn
   // connect() found that no server may be used. Call it again once there is one; it fails after
   // kWithheldWait.
   static constexpr Nanos kWithheldWait = std::chrono::seconds(2);
@@ -92,9 +96,7 @@ class Upstream final : public net::FdHandler {
   bool was_ready() const { return was_ready_; }  // it was ready before it failed
   // It was opened before the server moved: nothing may be sent on it any more.
   bool is_outdated() const { return moves_ != server_.moves(); }
-  bool refused() const {
-    return refused_;
-  }  // it failed because the server refused the proxy's login
+  bool refused() const { return refused_; }  // it failed because the server refused the login
 
   // Sends a request at the end of the turn, after all earlier ones. REQUIRES ready().
   void send(std::string_view request, Pending&& pending);
@@ -226,6 +228,7 @@ class Upstream final : public net::FdHandler {
   redis::UpstreamAddress& server_;
   resp::Protocol protocol_;
   Login login_;
+  const ClientUser* user_ = nullptr;
   Requester* owner_;
   const bool was_private_;
   std::uint64_t moves_;  // of the server, before the connection was opened

@@ -49,7 +49,8 @@ void Upstream::start_handshake() {
     finish_handshake(true);
     return;
   }
-  const redis::Credentials& credentials = shared_.credentials();
+  const redis::Credentials& credentials =
+      user_ != nullptr ? user_->credentials : shared_.credentials();
   auto ask = [this] {
     Pending pending;
     pending.kind = PendingKind::kHandshake;
@@ -79,7 +80,11 @@ void Upstream::finish_handshake(bool ok) {
   const bool hello_unknown = captured_.starts_with("-ERR unknown command");
   if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
     refused_ = true;
-    fail("the server refused the proxy's login (upstream.url, upstream.password-file): " +
+    const std::string what = user_ != nullptr
+                                 ? "the server refused the login of the client's user: "
+                                 : "the server refused the proxy's login (upstream.url, "
+                                   "upstream.password-file): ";
+    fail(what +
          std::string(redis::without_arguments(captured_.substr(1, captured_.find('\r') - 1))));
     return;
   }

@@ -128,4 +128,9 @@ class Upstreams {
   virtual std::uint64_t memory_bytes() const = 0;
 };
 
+// What opened the connection: `own`, unless it has the login of a client's user.
+inline Upstreams& opener_of(const Upstream& connection, Upstreams& own) {
+  return connection.user() != nullptr ? *connection.user()->servers : own;
+}
+
 }  // namespace heatsink::proxy

@@ -39,6 +39,8 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       commands_(counter_ ? &counter_->commands() : nullptr),
       upstreams_(make_upstreams(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this),
                                 *this, shared.seed + index)),
+      users_(shared, loop_, counters_, static_cast<Upstreams::Host&>(*this), *this,
+             shared.seed + index),
       replicas_(shared, loop_, counters_, *upstreams_, static_cast<Upstream::Host&>(*this),
                 shared.seed + index),
       permissions_(shared.options().acl_staleness),
@@ -52,6 +54,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, counter_.get(),
               key_refs_, asked_keys_, &coalescing_, &slot_sampler_, &spread_},
              *upstreams_,
+             users_,
              commands_,
              big_replies_,
              latencies_,
@@ -177,6 +180,7 @@ void Worker::writes_refused() {
 void Worker::server_moved() {
   loop_.post([this] {
     upstreams_->server_moved();
+    users_.server_moved();
     for (const auto& [id, client] : clients_) client->session.server_moved();
   });
 }
@@ -373,6 +377,7 @@ void Worker::end_turn() {
       if (Session* dirty = session(id)) dirty->flush();
     }
     upstreams_->wake_ready();
+    users_.wake_ready();
   } while (!resumable_.empty() || !dirty_sessions_.empty() || !dirty_upstreams_.empty() ||
            spread_.has_due());
   if (std::exchange(shed_due_, false)) shed();
@@ -382,6 +387,7 @@ void Worker::end_turn() {
     if (clients_.erase(id) > 0) shared_.clients.fetch_sub(1, std::memory_order_relaxed);
   }
   upstreams_->end_turn();
+  users_.end_turn();
   replicas_.end_turn();
   post_if_urgent();
   reader_.quiescent();
@@ -411,6 +417,7 @@ void Worker::node_left(const redis::UpstreamAddress& server) {
 
 void Worker::check_timeouts(TimePoint now) {
   upstreams_->check_timeouts(now);
+  users_.check_timeouts(now);
   replicas_.check_timeouts(now);
   std::vector<std::uint64_t> still;
   for (const std::uint64_t id : std::exchange(slow_, {})) {

@@ -44,6 +44,7 @@
 #include "heatsink/proxy/tls_handshakes.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
+#include "heatsink/proxy/user_servers.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
@@ -164,9 +165,9 @@ class Worker final : public Upstream::Host,
     return {scratch_.get(), Upstream::kScratchBytes};
   }
   void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
-  void ready(Upstream& upstream) override { upstreams_->ready(upstream); }
+  void ready(Upstream& upstream) override { opener_of(upstream, *upstreams_).ready(upstream); }
   void failed(Upstream& upstream, const std::string& reason) override {
-    upstreams_->failed(upstream, reason);
+    opener_of(upstream, *upstreams_).failed(upstream, reason);
   }
   void settle(Pending& pending, TimePoint now, copies::Shown shown) override {
     copies_.settle(pending, pending.session, now, shown);
@@ -176,7 +177,7 @@ class Worker final : public Upstream::Host,
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   bool reroute(Upstream& from, Pending& pending, std::string_view request,
                std::string_view error) override {
-    return upstreams_->reroute(from, pending, request, error);
+    return opener_of(from, *upstreams_).reroute(from, pending, request, error);
   }
   void gathered_lost(std::uint32_t number, const std::string& reason) override;
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
@@ -261,6 +262,7 @@ class Worker final : public Upstream::Host,
 
   KnownCommands commands_;
   std::unique_ptr<Upstreams> upstreams_;
+  UserServers users_;
   ReplicaServers replicas_;
   copies::PermissionCache permissions_;
   Coalescing coalescing_;

@@ -41,9 +41,11 @@ void Worker::tend_clients(TimePoint now) {
 // The end of a round.
 void Worker::note_memory() {
   upstreams_->shrink();
+  users_.shrink();
   replicas_.shrink();
   const std::uint64_t clients = std::exchange(round_.clients_bytes, 0);
-  const std::uint64_t upstream = upstreams_->memory_bytes() + replicas_.memory_bytes();
+  const std::uint64_t upstream =
+      upstreams_->memory_bytes() + users_.memory_bytes() + replicas_.memory_bytes();
   round_.bucket = 0;
   const std::uint64_t before = memory_.clients.exchange(clients, std::memory_order_relaxed) +
                                memory_.upstream.exchange(upstream, std::memory_order_relaxed);
@@ -59,7 +61,8 @@ void Worker::note_detection_memory() {
 // True if the next tick has anything to do.
 bool Worker::has_work() const {
   return !quiet_ || loop_.now() - worked_at_ < kAwakeFor || !slow_.empty() ||
-         !upstreams_->owes_nothing() || !replicas_.owes_nothing() || shared_.memory.is_tight();
+         !upstreams_->owes_nothing() || !users_.owes_nothing() || !replicas_.owes_nothing() ||
+         shared_.memory.is_tight();
 }
 
 // Once per slow period all clients are visited, so an idle client's buffers go, too.

@@ -113,6 +113,21 @@ class Rights(UsersTest):
         self.assertEqual(client("RESET"), "RESET")
         self.assertEqual(client("SET", SECRETS[0], "1"), "OK")
 
+    def test_a_connection_that_has_checked_a_password_serves_nobody_else(self):
+        """Commands that wait get a private connection, perhaps a used one."""
+        other = self.client()
+        for _ in range(5):
+            self.client("alice", "wonder")
+            for key in SECRETS:
+                self.assertEqual(other("RPUSH", key, "1"), 1)
+                self.assertEqual(other("BLPOP", key, 1), [key.encode(), b"1"])
+            alice = self.client("alice", "wonder")
+            self.client("bob", "builder")
+            for key in KEYS:
+                self.assertEqual(alice("RPUSH", key, "1"), 1)
+                self.assertEqual(alice("BLPOP", key, 1), [key.encode(), b"1"])
+            self.denied(alice("BLPOP", SECRETS[0], 1))
+
     def test_hello_logs_in(self):
         client = self.to_proxy()
         got = client.ask("HELLO", 3, "AUTH", "alice", "wonder", "SETNAME", "queen")

@@ -12,9 +12,11 @@
 namespace heatsink::client {
 namespace {
 
+using topology::is_watched;
 using topology::must_be_found;
 
-// A former master that Sentinels have replaced says for 10 to 11 s that it is one.
+// A former master that Sentinels have replaced says for 10 to 11 s that it is one, and whoever a
+// name led to before keeps its connections.
 constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
 
 topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,
@@ -25,6 +27,7 @@ topology::LeaderWatchOptions watch_options(const ClientOptions& options, const n
   how.sentinel_credentials = {options.server_sentinel_user, options.server_sentinel_password};
   how.tls = [&address] { return address.tls(); };
   how.connection = connection_options(options, runtime);
+  how.resolved = address.addresses();
   return how;
 }
 
@@ -35,11 +38,13 @@ OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const n
                      KeyServers::Listener& listener)
     : loop_(loop),
       url_(url),
+      options_(options),
+      runtime_(runtime),
       max_staleness_(options.max_staleness),
       changes_(changes),
       listener_(listener),
-      address_(url, must_be_found(url) ? redis::UpstreamAddress::Resolved::kElsewhere
-                                       : redis::UpstreamAddress::Resolved::kHere),
+      address_(url, is_watched(url) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                    : redis::UpstreamAddress::Resolved::kHere),
       tracker_(tracker_options(options, url), *this),
       pipeline_(pipeline_options(options, url)),
       tracking_(loop, address_, tracker_, connection_options(options, runtime), "local copies"),
@@ -48,21 +53,32 @@ OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const n
   if (!must_be_found(url)) return;
   address_.withhold("which server is the master is not known yet");
   confirmed_at_ = TimePoint::min();
+}
+
+void OneServer::begin() {
+  if (is_watched(url_) && !must_be_found(url_)) look_up();
   watch_ = topology::watch_leader(
-      loop, watch_options(options, url, address_, runtime),
+      loop_, watch_options(options_, url_, address_, runtime_),
       [this] {
         return redis::Credentials{url_.user, url_.password};
       },
       *this);
-}
-
-void OneServer::begin() {
   if (watch_ != nullptr) watch_->begin();
   tracking_.connect();
   data_.connect();
 }
 
+// The link's thread may wait for a name server now: nothing is connected yet, and the first
+// commands need the address anyway.
+void OneServer::look_up() {
+  auto found = net::resolve_server(url_);
+  if (!found.ok()) return;
+  address_.set_addresses(std::move(found).value());
+  has_led_ = true;
+}
+
 void OneServer::end_tracking(const std::string& reason) {
+  watch_.reset();
   tracking_.close(reason);
   has_ended_tracking_ = true;
 }
@@ -166,7 +182,12 @@ void OneServer::leader_changed(const topology::LeaderVerdict& verdict,
   } else if (was_withheld || renews || verdict.leader->text() != before) {
     leave_server();
     address_.move_to(*verdict.leader, addresses);
-    log(LogLevel::kInfo, "server.url: the master is " + verdict.leader->text());
+    const bool is_anew = has_led_ && verdict.leader->text() == before;
+    log(LogLevel::kInfo,
+        is_anew ? "server.url: connecting to " + before +
+                      " anew, because its name leads to another server, or its server has become "
+                      "a replica"
+                : "server.url: the master is " + verdict.leader->text());
     follow_server();
     if (std::exchange(has_led_, true)) moved_at_ = loop_.clock();
   } else if (is_up_) {

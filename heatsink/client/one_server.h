@@ -16,8 +16,8 @@
 
 namespace heatsink::client {
 
-// If Sentinels or replicas name the master, a copy also depends on their confirmation, and all
-// copies end before any connection leads to another master.
+// If Sentinels or replicas name the master, a copy also depends on their confirmation. All copies
+// end before any connection leads to another master, or where the name of the server leads now.
 class OneServer final : public KeyServers,
                         private redis::TrackerEvents,
                         private topology::LeaderWatch::Listener {
@@ -58,6 +58,7 @@ class OneServer final : public KeyServers,
                       const topology::LeaderResolver::Addresses& addresses, bool renews) override;
   void leader_confirmed(TimePoint at) override;
 
+  void look_up();
   void leave_server();
   void follow_server();
   void doubt();
@@ -65,6 +66,8 @@ class OneServer final : public KeyServers,
 
   net::EventLoop& loop_;
   const net::RedisUrl url_;
+  const ClientOptions& options_;
+  Runtime& runtime_;
   const Nanos max_staleness_;
   ChangeListener& changes_;
   KeyServers::Listener& listener_;

@@ -69,7 +69,7 @@ ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, R
       runtime_(runtime),
       options_(options),
       patience_(options.server_connect_timeout + options.server_response_timeout + kRequestTick),
-      wire_(std::make_unique<Wire>(options, static_cast<KeyServers::Listener&>(*this), listener,
+      wire_(std::make_unique<Wire>(options_, static_cast<KeyServers::Listener&>(*this), listener,
                                    runtime)) {}
 
 ServerLink::~ServerLink() { stop(); }

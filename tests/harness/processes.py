@@ -185,10 +185,13 @@ class Redis:
 
 
 class Library:
-    """tests/consistency's heatsink_library_host, asked like a Proxy; `flags` as it has them."""
+    """tests/consistency's heatsink_library_host, asked like a Proxy.
 
-    def __init__(self, upstream, options=None, flags=(), **how):
-        command = [LIBRARY_HOST, "--server", upstream, *flags]
+    `flags` as it has them; `under` as Proxy has it.
+    """
+
+    def __init__(self, upstream, options=None, flags=(), under=(), **how):
+        command = [*under, LIBRARY_HOST, "--server", upstream, *flags]
         for name, value in (options or {}).items():
             command += ["--set", f"{name}={value}"]
         self.process = Process(command, **how)

@@ -8,14 +8,15 @@ from failover_stage import BACK_WITHIN_S, FailoverTest, Reader
 from harness import PATIENCE_S, SLOW, ValueClient, until
 from harness.processes import Library
 from harness.sentinels import FirstWrite, Replicated, Sentinels, ask, calls_of
+from moved_name_stage import MovedNameTest
 
 # Only the server ends a copy.
 OPTIONS = {"refresh.enabled": "no", "cache.expire-after-write": "10m", "server.backoff-max": "1s"}
 
 
 class LibraryFailoverTest(FailoverTest):
-    def library_for(self, url, options=None):
-        library = Library(url, OPTIONS | (options or {}))
+    def library_for(self, url, options=None, **how):
+        library = Library(url, OPTIONS | (options or {}), **how)
         self.addCleanup(library.stop)
         return library
 
@@ -104,6 +105,32 @@ class LibraryReplicasTest(LibraryFailoverTest):
             self.assertEqual(ask(new.port, "REPLICAOF", "NO", "ONE"), "OK")
             self.write_on(library, new, reader)
             self.expect_hits(library)
+
+
+class LibraryMovedNameTest(LibraryFailoverTest, MovedNameTest):
+    def test_the_library_goes_along(self):
+        self.at_new("SET", "k", "new")
+        library = self.library_for(f"redis://{self.NAME}:{self.old.port}", under=self.under)
+        self.make_hot(library)
+        self.point_to(self.NEW)
+        with ValueClient(library.port) as client:
+            until(lambda: client("GET", "k") == b"new", PATIENCE_S, "the new server")
+            self.assertEqual(client("SET", "k", "later"), "OK")
+            self.assertEqual(client("GET", "k"), b"later")
+        self.assertEqual(self.at_new("GET", "k"), b"$5\r\nlater\r\n")
+        self.assertEqual(ask(self.old.port, "GET", "k"), b"old")
+        until(self.is_left, PATIENCE_S, "the old server is left")
+        self.expect_up(library)
+        self.expect_hits(library)
+
+    def test_a_name_that_leads_nowhere_at_first(self):
+        self.hosts.seek(0)
+        self.hosts.truncate()
+        library = self.library_for(f"redis://{self.NAME}:{self.old.port}", under=self.under)
+        self.expect_up(library, False)
+        self.point_to(self.OLD)
+        self.expect_up(library)
+        self.make_hot(library)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,14 @@
 """A master with replicas and no Sentinels: the proxy follows the one that became master last."""
 
 import contextlib
-import shutil
 import signal
-import socket
-import subprocess
-import tempfile
 import unittest
 
 from failover_stage import FailoverTest, Reader
-from harness import PATIENCE_S, RawClient, Redis, ValueClient, until
+from harness import PATIENCE_S, Redis, ValueClient, until
 from harness.relay import Relay
 from harness.sentinels import FirstWrite, Replicated, ask, calls_of, is_error
+from moved_name_stage import MovedNameTest
 
 
 class ReplicasTest(FailoverTest):
@@ -147,48 +144,7 @@ class NameTest(FailoverTest):
             self.assertEqual(proxy.metric("heatsink_upstream_connects_total"), made)
 
 
-
-class MovedNameTest(FailoverTest):
-    """A name gets another address, as managed services do; both servers say that they are masters.
-
-    The proxy runs in a mount namespace with an /etc/hosts of its own.
-    """
-
-    NAME, OLD, NEW = "redis.test", "127.0.0.2", "127.0.0.3"
-
-    def setUp(self):
-        self.hosts = tempfile.NamedTemporaryFile("w", encoding="ascii")
-        self.addCleanup(self.hosts.close)
-        self.point_to(self.OLD)
-        self.under = self.private_hosts()
-        self.old = Redis("--bind", self.OLD, "127.0.0.1")
-        self.addCleanup(self.old.stop)
-        self.new = Redis("--port", str(self.old.port), "--bind", self.NEW)
-        self.addCleanup(self.new.stop)
-
-    def point_to(self, address):
-        self.hosts.seek(0)
-        self.hosts.write(f"{address} {self.NAME}\n")
-        self.hosts.flush()
-
-    def private_hosts(self):
-        """The command that runs a program with them."""
-        script = 'mount --bind "$0" /etc/hosts && exec "$@"'
-        for flags in (["-m"], ["-r", "-m"]):
-            command = ["unshare", *flags, "sh", "-c", script, self.hosts.name]
-            asked = [*command, "getent", "hosts", self.NAME]
-            if shutil.which("unshare") and self.OLD in self.output_of(asked):
-                return command
-        raise unittest.SkipTest("no mount namespace with an /etc/hosts of its own")
-
-    def output_of(self, command):
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
-    def at_new(self, *args):
-        address = (self.NEW, self.old.port)
-        with RawClient(connected=socket.create_connection(address)) as client:
-            return client.ask(*args)
-
+class ProxyMovedNameTest(MovedNameTest):
     def test_the_proxy_goes_along(self):
         self.at_new("SET", "k", "new")
         proxy = self.proxy_for(f"redis://{self.NAME}:{self.old.port}", under=self.under)
@@ -200,11 +156,7 @@ class MovedNameTest(FailoverTest):
             self.assertEqual(client("GET", "k"), b"later")
         self.assertEqual(self.at_new("GET", "k"), b"$5\r\nlater\r\n")
         self.assertEqual(ask(self.old.port, "GET", "k"), b"old")
-
-        def is_left():
-            return not [name for name in self.names_at(self.old) if name.startswith("heatsink")]
-
-        until(is_left, PATIENCE_S, "the old server is left")
+        until(self.is_left, PATIENCE_S, "the old server is left")
         self.assertEqual(proxy.metric("heatsink_upstream_changes_total"), 1)
 
 

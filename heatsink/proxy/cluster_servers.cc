@@ -150,7 +150,8 @@ void ClusterServers::failed(Upstream& connection, const std::string& reason) {
   if (Node& node = node_of(connection.server()); connection.owner() != nullptr && node.borrowed > 0)
     --node.borrowed;
   of(connection).failed(connection, reason);
-  if (map_ != nullptr) shared_.cluster.is_stale(std::nullopt);
+  // A node that refuses a login is where it was.
+  if (map_ != nullptr && !connection.refused()) shared_.cluster.is_stale(std::nullopt);
 }
 
 // In a cluster, scripts are not lost with one node, and copies come from all nodes.

@@ -19,6 +19,8 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       memory_(parts.shared.memory),
       reliefs_(parts, context()) {
   become(user_, user_name_.empty() ? "default" : std::string(user_name_));
+  if (is_bound() && !before.private_connection && parts.shared.cluster.is_expected())
+    use_servers_of({});
   // What the client has seen in the other process counts as seen now.
   traffic_.note_reply_at(parts.loop.clock());
   if (before.ran_script) ran_script_at_ = parts.loop.clock();
@@ -48,10 +50,11 @@ bool Session::may_carry_wait() const {
 }
 
 bool Session::may_carry_state() const {
+  const bool needs_no_password = client_user_ == nullptr || !client_user_->credentials.given();
   const bool is_settled = subscribing_.empty() && transaction_channels_.empty() &&
                           !transaction_hello_ && transaction_refusal_.empty() &&
                           login_asked_ == nullptr && queued_ == nullptr && listeners_ == nullptr &&
-                          client_user_ == nullptr && debugger_ == Debugger::kOff;
+                          needs_no_password && debugger_ == Debugger::kOff;
   const bool is_movable = !private_ || private_->is_plain() || !has_state();
   const bool fits =
       input_.size() <= CarriedSession::kInputMax && !oversized_.is_active() &&

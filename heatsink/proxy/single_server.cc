@@ -213,6 +213,8 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
     dead_.push_back(std::move(slot.connection));
     shared_failed(slot, i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2, reason,
                   connection.was_ready());
+    // Only the user's own clients can mend it: with AUTH, or by asking again.
+    if (slot.refused && connection.user() != nullptr) loop_.cancel(std::exchange(slot.retry, 0));
     return;
   }
   if (Requester* owner = connection.owner()) {

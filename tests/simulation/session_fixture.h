@@ -106,7 +106,8 @@ class PlayedHost final : public proxy::SessionHost,
         copies(shared, *this, counters, 0),
         permissions(options.acl_staleness),
         upstreams(topology ? topology(*this)
-                           : proxy::make_upstreams(shared, loop, counters, *this, *this, 1)) {
+                           : proxy::make_upstreams(shared, loop, counters, *this, *this, 1)),
+        users(shared, loop, counters, *this, *this, 1) {
     node.run(loop);
     shared.upstream_address.set_addresses({address_of(kSessionPort)});
     loop.on_turn_end([this] { end_turn(); });
@@ -133,9 +134,11 @@ class PlayedHost final : public proxy::SessionHost,
   void flush_later(proxy::Upstream& upstream) override {
     if (upstream.mark_dirty()) dirty_.push_back(&upstream);
   }
-  void ready(proxy::Upstream& upstream) override { upstreams->ready(upstream); }
+  void ready(proxy::Upstream& upstream) override {
+    opener_of(upstream, *upstreams).ready(upstream);
+  }
   void failed(proxy::Upstream& upstream, const std::string& reason) override {
-    upstreams->failed(upstream, reason);
+    opener_of(upstream, *upstreams).failed(upstream, reason);
   }
   void settle(proxy::Pending& pending, TimePoint now, copies::Shown shown) override {
     copies.settle(pending, pending.session, now, shown);
@@ -144,7 +147,7 @@ class PlayedHost final : public proxy::SessionHost,
                 const proxy::Upstream::Answer& /*answer*/) override {}
   bool reroute(proxy::Upstream& from, proxy::Pending& pending, std::string_view request,
                std::string_view error) override {
-    return upstreams->reroute(from, pending, request, error);
+    return opener_of(from, *upstreams).reroute(from, pending, request, error);
   }
   void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
   void note_reply_size(const proxy::Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
@@ -175,6 +178,7 @@ class PlayedHost final : public proxy::SessionHost,
   copies::WorkerCopies copies;
   copies::PermissionCache permissions;
   const std::unique_ptr<proxy::Upstreams> upstreams;
+  proxy::UserServers users;
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
@@ -182,6 +186,7 @@ class PlayedHost final : public proxy::SessionHost,
   const proxy::SessionParts parts{
       {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
       *upstreams,
+      users,
       commands,
       big_replies,
       latencies,
@@ -201,8 +206,10 @@ class PlayedHost final : public proxy::SessionHost,
       for (proxy::Upstream* upstream : std::exchange(dirty_, {})) upstream->flush_dirty();
       if (std::exchange(flush_due_, false) && !is_ended) session->flush();
       upstreams->wake_ready();
+      users.wake_ready();
     }
     upstreams->end_turn();
+    users.end_turn();
   }
 
   std::vector<char> scratch_ = std::vector<char>(proxy::Upstream::kScratchBytes);

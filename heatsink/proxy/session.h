@@ -253,6 +253,7 @@ class Session final : public ClientTransport::Listener,
   }
   Step carry_out(Request& request);
   Step run(Request& request);
+  Step leave_bound();
   Step dispatch_raw(Request& request);
   Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);

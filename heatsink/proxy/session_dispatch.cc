@@ -58,10 +58,23 @@ Session::Step Session::carry_out(Request& request) {
       return reply_error("NOAUTH Authentication required.");
     }
   }
+  if (is_bound() && queues_transactions()) return leave_bound();
   if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
   if (const std::size_t parts = parts_of_counter(request); parts > 0)
     return run_counter(request, parts);
   return in_multi_ ? in_transaction(request) : run(request);
+}
+
+// The client has logged in before the server was known to be a node of a cluster, so its login is
+// on one connection, to that node. Its password is not known any more.
+Session::Step Session::leave_bound() {
+  if (in_flight() > 0) return stall(Awaited::kDrain);
+  reply_error(
+      "ERR heatsink: the server is a node of a cluster, which was not known when this client "
+      "logged "
+      "in: connect again");
+  close_when_flushed();
+  return Step::kDone;
 }
 
 Session::Step Session::run(Request& request) {

@@ -55,9 +55,8 @@ void SlotsSource::take_stats(const resp::Value& reply, TimePoint now) {
   auto stats = topology::parse_slot_stats(reply);
   if (!stats) return give_up("the server's reply to CLUSTER SLOT-STATS is malformed");
   if (!stats->slots.empty() && !stats->has_work)
-    return give_up(
-        "the server does not count work per slot: CONFIG SET cluster-slot-stats-enabled yes turns "
-        "this on");
+    return give_up("the server does not count work per slot; this turns it on: " +
+                   std::string(topology::kTurnSlotStatsOn));
   note_.clear();
   if (before_) {
     const double seconds = std::chrono::duration<double>(now - before_->at).count();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/resp/resp.h"
@@ -17,6 +18,10 @@ struct SlotCounters {
   double cpu_us = 0;
   double bytes = 0;  // received and sent
 };
+
+// For people. Redis 8.6 counts memory, too, but only from its start on.
+inline constexpr std::string_view kTurnSlotStatsOn =
+    "CONFIG SET cluster-slot-stats-enabled yes (if the server refuses that: \"cpu net\")";
 
 struct SlotStats {
   std::vector<SlotCounters> slots;  // by slot

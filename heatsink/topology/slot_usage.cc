@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/topology/slot_stats.h"
 
 namespace heatsink::topology {
 namespace {
@@ -18,9 +19,8 @@ std::string sentence(const std::string& node, const NodeUsage& usage) {
     case NodeUsage::State::kSilent:
       return "node " + node + " did not answer CLUSTER SLOT-STATS: " + printable(usage.reason);
     case NodeUsage::State::kOff:
-      return "node " + node +
-             " counts no CPU time by slot: CONFIG SET cluster-slot-stats-enabled yes on each node "
-             "turns this on";
+      return "node " + node + " counts no CPU time by slot; on each node this turns it on: " +
+             std::string(kTurnSlotStatsOn);
     case NodeUsage::State::kUnsupported:
       return "node " + node +
              " does not have CLUSTER SLOT-STATS (Valkey has it since 8.0, Redis since 8.2)";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests of the proxy, with newer servers behind it: redis-8, valkey-8, valkey-9.
+"""The tests of the proxy, with newer servers behind it: those of unpack.py.
 
 unpack.py brings them here; where it cannot, the test says why and is skipped. Per server: the
 differential test, shorter, whose table must know each of its commands; and the integration tests
@@ -30,12 +30,13 @@ ALL = (
     "integration/cluster_nodes_test.py",
     "integration/cluster_slots_test.py",
     "integration/cluster_spread_test.py",
+    "integration/cluster_users_test.py",
     "faults/coherence_test.py",
     "faults/cluster_rows_test.py",
 )
 # Where fields of a hash expire by themselves no hash is served locally, as this test wants it.
 LOCAL_READS = "integration/local_reads_test.py"
-WITHOUT_HASHES = ("redis-8", "valkey-9")
+WITHOUT_HASHES = ("redis-8", "redis-8.6", "valkey-9")
 PATIENCE_S = 1500
 
 
@@ -89,7 +90,7 @@ for each in unpack.SERVERS:
         self.check(name)
         self.check_model(name)
 
-    setattr(Servers, f"test_{each.replace('-', '_')}", checks)
+    setattr(Servers, "test_" + each.replace("-", "_").replace(".", "_"), checks)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,11 @@ import subprocess
 import sys
 
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# The program, the package that has it, and the suite of Debian.
+# The program, the package that has it, and the suite of Debian. The libraries of a package from
+# experimental are those of sid.
 SERVERS = {
     "redis-8": ("redis-server", "redis-server", "trixie"),
+    "redis-8.6": ("redis-server", "redis-server", "experimental"),
     "valkey-8": ("valkey-server", "valkey-server", "trixie"),
     "valkey-9": ("valkey-server", "valkey-server", "sid"),
 }
@@ -63,13 +65,15 @@ class Apt:
         for name in ("lists/partial", "cache/archives/partial", "packages"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         sources = self.folder / "sources.list"
-        sources.write_text(f"deb [signed-by={KEYS}] {mirror()} {suite} main\n", encoding="utf-8")
+        suites = (suite, "sid") if suite == "experimental" else (suite,)
+        lines = [f"deb [signed-by={KEYS}] {mirror()} {each} main\n" for each in suites]
+        sources.write_text("".join(lines), encoding="utf-8")
         none = os.devnull
         self.options = [
             f"-oDir::Etc::SourceList={sources}", f"-oDir::Etc::SourceParts={none}",
             f"-oDir::State={self.folder}", f"-oDir::Cache={self.folder}/cache",
             f"-oDir::State::status={none}", "-oAcquire::Languages=none", "-oAcquire::Retries=2",
-            "-oAPT::Sandbox::User=root",
+            "-oAPT::Sandbox::User=root", f"-oAPT::Default-Release={suite}",
         ]  # fmt: skip
         run(["apt-get", "update", "-qq", "--error-on=any", *self.options])
 

@@ -137,6 +137,8 @@ class Cached(Differential):
             b"*1\r\n$536870913\r\n", b'GET "unbalanced\r\n', b"x" * 70000,
             b"*" + b"1" * 70000, b"*1\r\n$" + b"1" * 70000, b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\nxx\r\n",
         ):  # fmt: skip
+            if broken.startswith(b"*1\r\n$1") and "delex" in self.stage.commands:
+                continue  # Redis 8.4 and later wait for the end of the line
             with self.subTest(request=broken[:40]):
                 before = encode("PING") + encode("GET", "nope")
                 self.assertEqual(*self.answers(before + broken))

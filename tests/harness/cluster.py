@@ -213,7 +213,10 @@ class Cluster:
         reply = node("CLUSTER", *command)
         if isinstance(reply, RedisError):
             raise AssertionError(f"{command}: {reply}")
-        until(lambda: self.owner_of(slot) is target, PATIENCE_S, "the slot has moved")
+        # Redis: for a moment nobody has the slot by its own account.
+        until(
+            lambda: self.owner_by(target, slot) == target.name, PATIENCE_S, "the slot has moved"
+        )
 
     def _atomic_command(self, source, target, slot):
         """The node that moves the slot, and the command for it. None: no node can."""

@@ -150,8 +150,9 @@ void ClusterServers::failed(Upstream& connection, const std::string& reason) {
   if (Node& node = node_of(connection.server()); connection.owner() != nullptr && node.borrowed > 0)
     --node.borrowed;
   of(connection).failed(connection, reason);
-  // A node that refuses a login is where it was.
-  if (map_ != nullptr && !connection.refused()) shared_.cluster.is_stale(std::nullopt);
+  // A node that refuses a login is where it was, and so is one whose client has left.
+  const bool was_used = connection.owner() != nullptr || !connection.is_private();
+  if (map_ != nullptr && was_used && !connection.refused()) shared_.cluster.is_stale(std::nullopt);
 }
 
 // In a cluster, scripts are not lost with one node, and copies come from all nodes.

@@ -78,14 +78,18 @@ class NodeListeners::Listener final : public Requester {
   bool receives_messages() const override { return true; }
   bool needs_exec_reply() const override { return false; }
   void private_ready() override { all_.owner_.listeners_changed(); }
-  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
+  std::unique_ptr<Upstream> private_failed(const std::string& reason) override {
     std::unique_ptr<Upstream> failed = std::move(connection_);
     names_.clear();
     message_.clear();
+    is_refused = failed->refused();
+    if (is_refused) all_.refusal_ = "ERR heatsink: " + node_.unreachable(reason);
     if (!is_closed_) all_.lost();
     return failed;
   }
   void room_available() override {}
+
+  bool is_refused = false;  // the node has refused the login
 
  private:
   struct Asked {
@@ -116,9 +120,11 @@ class NodeListeners::Listener final : public Requester {
   bool is_closed_ = false;
 };
 
-NodeListeners::NodeListeners(Upstreams& upstreams, topology::ClusterDirectory& cluster,
-                             Requester& client, Owner& owner, std::size_t bytes_max)
+NodeListeners::NodeListeners(Upstreams& upstreams, std::shared_ptr<const ClientUser> user,
+                             topology::ClusterDirectory& cluster, Requester& client, Owner& owner,
+                             std::size_t bytes_max)
     : upstreams_(upstreams),
+      user_(std::move(user)),
       cluster_(cluster),
       client_(client),
       owner_(owner),
@@ -215,6 +221,7 @@ bool NodeListeners::place() {
   for (const auto& [node, names] : wanted) {
     std::unique_ptr<Listener>& listener = listeners_[node];
     if (listener == nullptr) listener = std::make_unique<Listener>(*this, *node);
+    if (listener->is_refused) continue;
     if (!listener->is_open() && !listener->open()) {
       const std::set<ListenedName> given_up = names;
       for (const ListenedName& name : given_up)
@@ -240,6 +247,10 @@ bool NodeListeners::is_settled(const Places& wanted) const {
   return shards == static_cast<std::size_t>(std::count_if(
                        wanted_.begin(), wanted_.end(),
                        [](const ListenedName& each) { return each.kind == Kind::kShard; }));
+}
+
+void NodeListeners::forget_refusals() {
+  for (auto& [node, listener] : listeners_) listener->is_refused = false;
 }
 
 void NodeListeners::refused(const ListenedName& name, std::string_view error) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/proxy/client_user.h"
 #include "heatsink/proxy/requester.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
@@ -58,9 +59,11 @@ class NodeListeners {
     ~Owner() = default;
   };
 
-  // All outlive it. `client` and `owner` are the session.
-  NodeListeners(Upstreams& upstreams, topology::ClusterDirectory& cluster, Requester& client,
-                Owner& owner, std::size_t bytes_max);
+  // All outlive it. `client` and `owner` are the session. `user`: whose connections `upstreams`
+  // has; null: the proxy's.
+  NodeListeners(Upstreams& upstreams, std::shared_ptr<const ClientUser> user,
+                topology::ClusterDirectory& cluster, Requester& client, Owner& owner,
+                std::size_t bytes_max);
   ~NodeListeners();
   NodeListeners(const NodeListeners&) = delete;
 
@@ -73,6 +76,8 @@ class NodeListeners {
   // Opens and closes connections, and sends what is missing. True: all nodes have confirmed all
   // names. False: call it again soon.
   bool place();
+  // Nodes that have refused the login may be asked again: call it once a second.
+  void forget_refusals();
   // The node's error, or why there is no connection, for a name that was then forgotten; "": none.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   // Gives all connections back.
@@ -91,6 +96,7 @@ class NodeListeners {
   void lost() { owner_.listener_lost(); }
 
   Upstreams& upstreams_;
+  const std::shared_ptr<const ClientUser> user_;
   topology::ClusterDirectory& cluster_;
   Requester& client_;
   Owner& owner_;

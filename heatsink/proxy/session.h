@@ -452,6 +452,7 @@ class Session final : public ClientTransport::Listener,
   Step authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked);
   bool is_user(std::string_view name) const;
   std::string why_not_as(const redis::Credentials& asked) const;
+  Step forward_for_refusal(Request& request);
   void become(User user, std::string_view name = "default");
   bool can_log_in() const;
   Upstream* unauthenticated_connection(Request& request, Step& step);

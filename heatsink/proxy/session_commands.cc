@@ -14,6 +14,9 @@
 namespace heatsink::proxy {
 namespace {
 
+// A password is kept while a client uses it.
+constexpr std::size_t kLoginBytesMax = 16 * 1024;
+
 bool parse_number(std::string_view text, std::uint32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size() && number <= INT32_MAX;
@@ -66,6 +69,7 @@ Session::Step Session::run_select(Request& request) {
 Session::Step Session::run_auth(Request& request) {
   const std::vector<std::string_view>& args = request.args();
   if (args.size() != 2 && args.size() != 3) return forward(request, false);
+  if (args.size() == 3 && args[1].empty()) return forward_for_refusal(request);
   const std::string_view user = args.size() == 3 ? args[1] : "default";
   return authenticate(request, 0, {{std::string(user), std::string(args.back())}, {}});
 }
@@ -75,7 +79,10 @@ Session::Step Session::run_auth(Request& request) {
 // SELECT. Any other client uses one without a login, where the server refuses SELECT.
 Session::Step Session::authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
-  if (const std::string why = why_not_as(asked.credentials); !why.empty()) return reply_error(why);
+  if (const std::string why = why_not_as(asked.credentials); !why.empty()) {
+    if (private_ && !has_state()) give_back(false);  // opened to check the password
+    return reply_error(why);
+  }
   Step step = Step::kDone;
   // The present user of a client in front of a cluster may have been deleted.
   const bool as_present_user = can_log_in() && (client_user_ == nullptr || has_state());
@@ -107,16 +114,19 @@ bool Session::is_user(std::string_view name) const {
 // "": the client may try to log in. What it has on one connection in front of a cluster
 // (subscriptions, WATCH) belongs to the user who asked for it.
 std::string Session::why_not_as(const redis::Credentials& asked) const {
-  if (!parts_.shared.cluster.is_expected() || asked.user.empty() || is_user(asked.user)) return {};
-  if (pinned_ || watching_ || listeners_ != nullptr || in_stream())
+  if (!parts_.shared.cluster.is_expected() || asked.user.empty()) return {};
+  if (asked.user.size() + asked.password.size() > kLoginBytesMax)
+    return "ERR heatsink: the name and the password of a user are limited to 16 KiB";
+  const bool stays = is_user(asked.user);
+  if (!stays && (pinned_ || watching_ || listeners_ != nullptr || in_stream()))
     return "ERR heatsink: in front of a cluster a client must log in as another user before it "
            "subscribes, watches or tracks keys: use a new connection";
-  if (!parts_.users.has_room_for(asked))
-    return fmt::format(
-        "ERR heatsink: {} other ACL users have clients of this worker, which is the most there may "
-        "be: use fewer users, or more workers (proxy.workers)",
-        UserServers::kUsersMax);
-  return {};
+  if (parts_.users.has_room_for(asked)) return {};
+  return fmt::format(
+      "ERR heatsink: clients of this worker use {} ACL users already, or {} passwords of this "
+      "user, "
+      "which is the most there may be: use fewer, or more workers (proxy.workers)",
+      UserServers::kUsersMax, UserServers::kPasswordsMax);
 }
 
 // Whether a new connection can have the client's present login.
@@ -128,7 +138,7 @@ Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
   if (private_ && !has_state() && private_->login() == Upstream::Login::kOwn) give_back(true);
   const User user = user_;
   Upstreams* const upstreams = std::exchange(upstreams_, &parts_.upstreams);
-  if (!private_) user_ = User::kUnauthenticated;  // acquire() opens a connection without a login
+  user_ = User::kUnauthenticated;  // acquire() opens a connection without a login
   Upstream* connection = private_in_any_db(request, step);
   user_ = user;
   upstreams_ = upstreams;
@@ -146,6 +156,7 @@ Session::Step Session::run_hello(Request& request) {
   for (std::size_t i = 2; valid && i < request.args().size();) {
     if (equals_ignoring_case(request.args()[i], "auth") && i + 2 < request.args().size()) {
       asked.credentials = {std::string(request.args()[i + 1]), std::string(request.args()[i + 2])};
+      valid = !asked.credentials.user.empty();
       i += 3;
     } else if (equals_ignoring_case(request.args()[i], "setname") &&
                i + 1 < request.args().size()) {
@@ -158,11 +169,19 @@ Session::Step Session::run_hello(Request& request) {
   }
   if (valid && (!asked.credentials.user.empty() || has_state()))
     return authenticate(request, protocol, std::move(asked));
-  if (user_ == User::kUnauthenticated) return forward(request, true);  // for the server to refuse
-  if (!valid || is_bound())
-    return valid ? authenticate(request, protocol, std::move(asked)) : forward(request, true);
+  if (!valid || user_ == User::kUnauthenticated) return forward_for_refusal(request);
+  if (is_bound()) return authenticate(request, protocol, std::move(asked));
   return hello_locally(request, protocol == 3 ? resp::Protocol::kResp3 : resp::Protocol::kResp2,
                        name);
+}
+
+// The server refuses it. A HELLO may have changed the login or the name by then (Redis before 7.2
+// reads its options one by one), so the connection serves nobody else.
+Session::Step Session::forward_for_refusal(Request& request) {
+  const std::uint64_t sent_before = traffic_.sent;
+  const Step step = forward(request, true);
+  if (traffic_.sent != sent_before && private_) introduced_ = true;
+  return step;
 }
 
 Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,

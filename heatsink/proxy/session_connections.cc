@@ -40,9 +40,13 @@ bool Session::has_state() const {
          watching_ || in_stream();
 }
 
-// The private connection leads to another server. What has state there stays there.
+// The private connection leads to another server, or has the login of another user. What has state
+// there stays there.
 bool Session::is_elsewhere(const Destination& to) const {
-  return !has_state() && !upstreams_->carries(*private_, to);
+  if (has_state()) return false;
+  const bool is_others =
+      user_ == User::kOther && client_user_ != nullptr && private_->user() != client_user_.get();
+  return is_others || !upstreams_->carries(*private_, to);
 }
 
 // A replica may not have executed a write yet that this client has in flight.
@@ -219,8 +223,10 @@ void Session::give_back(bool clean) {
 }
 
 void Session::renew_right(const Request& request, const copies::Right& right) {
-  const bool free = private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
-                    private_->unsent() == 0;
+  const bool free =
+      private_ && private_->ready() && !wait_ && (pinned_ || private_->db() == db_) &&
+      private_->unsent() == 0 &&
+      upstreams_->carries(*private_, Destination::of(request, Destination::Behind::kNothing));
   if (!free) return;
   parts_.count(copies::Count::kProofsRenewed);
   Pending pending;

@@ -58,7 +58,10 @@ Session::Step Session::carry_out(Request& request) {
       return reply_error("NOAUTH Authentication required.");
     }
   }
-  if (is_bound() && queues_transactions()) return leave_bound();
+  if (is_bound() && queues_transactions()) {
+    if (private_ || user_name_ != "default") return leave_bound();
+    use_servers_of({});  // it has never logged in
+  }
   if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
   if (const std::size_t parts = parts_of_counter(request); parts > 0)
     return run_counter(request, parts);

@@ -50,7 +50,8 @@ bool Session::may_carry_wait() const {
 }
 
 bool Session::may_carry_state() const {
-  const bool needs_no_password = client_user_ == nullptr || !client_user_->credentials.given();
+  const bool needs_no_password =
+      client_user_ == nullptr || (!client_user_->credentials.given() && !private_);
   const bool is_settled = subscribing_.empty() && transaction_channels_.empty() &&
                           !transaction_hello_ && transaction_refusal_.empty() &&
                           login_asked_ == nullptr && queued_ == nullptr && listeners_ == nullptr &&

@@ -59,7 +59,7 @@ void Session::use_servers_of(const redis::Credentials& credentials) {
   client_user_ = is_proxys ? nullptr : parts_.users.of(credentials);
   upstreams_ = is_proxys ? &parts_.upstreams : client_user_->servers;
   become(is_proxys ? User::kShared : User::kOther, credentials.acl_user());
-  if (private_)
+  if (private_ && !has_state())
     give_back(is_proxys && private_->user() == nullptr && private_->protocol() == protocol_ &&
               private_->login() == Upstream::Login::kOwn);
 }

@@ -59,7 +59,8 @@ bool Session::needs_all_nodes(const Request& request) {
 NodeListeners& Session::listeners() {
   if (listeners_ == nullptr) {
     listeners_ = std::make_unique<NodeListeners>(
-        *upstreams_, parts_.shared.cluster, *this, static_cast<NodeListeners::Owner&>(*this),
+        *upstreams_, client_user_, parts_.shared.cluster, *this,
+        static_cast<NodeListeners::Owner&>(*this),
         static_cast<std::size_t>(parts_.shared.options().client_output_max.count));
     host_.call_later(*this, kPlaceAgain, &Session::place_listeners);
   }
@@ -202,7 +203,10 @@ void Session::listeners_changed() {
 }
 
 void Session::listener_lost() {
-  if (!closed_ && listeners_ != nullptr) look_later(kPlaceSoon);
+  if (closed_ || listeners_ == nullptr) return;
+  // Why it was lost is for a request that waits for it.
+  if (stall_ != Awaited::kPause) static_cast<void>(listeners_->take_refusal());
+  look_later(kPlaceSoon);
 }
 
 void Session::look_later(Nanos pause) {
@@ -222,6 +226,7 @@ void Session::look_at_listeners() {
 void Session::place_listeners() {
   if (closed_ || listeners_ == nullptr) return;
   if (listeners_->empty()) return close_listeners();
+  listeners_->forget_refusals();
   look_later(Nanos(0));
   host_.call_later(*this, kPlaceAgain, &Session::place_listeners);
 }

@@ -276,7 +276,10 @@ void Session::authenticated(const Pending& pending, bool ok) {
   if (user.empty()) return;
   if (parts_.shared.cluster.is_expected()) {
     if (private_ && asked->name) introduced_ = true;
-    if (!is_user(user) || !has_state()) use_servers_of(asked->credentials);
+    // The cluster was found, or others logged in, while the server checked the password.
+    if ((has_state() && !is_user(user)) || !parts_.users.has_room_for(asked->credentials))
+      return close_when_flushed();
+    use_servers_of(asked->credentials);
     return;
   }
   // Without a password of its own, the proxy cannot open connections for this user that need one.
@@ -293,6 +296,7 @@ void Session::authenticated(const Pending& pending, bool ok) {
   } else {
     become(User::kOther, user);
     if (!was_other && !introduced_) introduce();
+    private_->set_login(Upstream::Login::kNone);  // it has the proxy's no longer
     follow_protocol();
   }
 }

@@ -79,8 +79,10 @@ Session::Step Session::scatter(Request& request) {
   std::vector<ScatterPart> parts;
   std::vector<Destination> destinations;
   if (row.fan_out == FanOut::kMasters) {
-    if (request.facts->scripts == ScriptUse::kFlush) parts_.shared.scripts.clear();
-    if (request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3)
+    // Other users may lack the right.
+    const bool may = user_ == User::kShared;
+    if (may && request.facts->scripts == ScriptUse::kFlush) parts_.shared.scripts.clear();
+    if (may && request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3)
       parts_.shared.scripts.learn(request.args()[2], nullptr);
     for (redis::UpstreamAddress* const master : upstreams_->all_masters()) {
       parts.push_back({std::string(request.raw), {}, {}});
@@ -149,7 +151,8 @@ bool Session::asks_for_moves(Scatter& scan) {
   scan_.asked.clear();
   for (const topology::SlotMap::Shard& shard : scan_.map->shards) {
     const Destination to = Destination::at(parts_.shared.cluster.node(shard.master));
-    Upstream* const connection = upstreams_->shared(protocol_, to).connection;
+    // With the proxy's login: its user has the right, and the client sees nothing of the reply.
+    Upstream* const connection = parts_.upstreams.shared(protocol_, to).connection;
     if (connection == nullptr) return false;
     connections.push_back(connection);
     parts.push_back({wire_of({"CLUSTER", "NODES"}), {}, {}});

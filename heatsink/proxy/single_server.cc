@@ -12,6 +12,8 @@ namespace {
 
 // Beyond the limit, to end a script that does not stop.
 constexpr std::uint64_t kUrgentConnections = 8;
+// Of each client's user, for each server: there may be many users.
+constexpr std::size_t kIdleOfUser = 1;
 constexpr Nanos kLookPause = Millis(10);  // between attempts on demand
 constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an attempt
 
@@ -260,8 +262,9 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
   shared_.private_connections.fetch_sub(1, std::memory_order_relaxed);
   const bool reusable = clean && connection->ready() && !connection->is_outdated() &&
                         connection->login() == Upstream::Login::kOwn;
+  const auto idle_max = static_cast<std::size_t>(shared_.options().private_connections_idle);
   if (reusable &&
-      idle_.size() < static_cast<std::size_t>(shared_.options().private_connections_idle)) {
+      idle_.size() < (connection->user() != nullptr ? std::min(idle_max, kIdleOfUser) : idle_max)) {
     connection->pause(false);
     idle_.push_back(std::move(connection));
     return;

@@ -22,10 +22,15 @@ std::unique_ptr<Upstream> UserServers::User::open(redis::UpstreamAddress& server
 }
 
 bool UserServers::has_room_for(const redis::Credentials& credentials) const {
+  if (credentials.user == shared_.credentials().acl_user() && shared_.may_log_in()) return true;
   if (users_.contains({credentials.user, credentials.password})) return true;
-  return static_cast<std::size_t>(
-             std::count_if(users_.begin(), users_.end(),
-                           [&](const auto& each) { return has_client(each.second); })) < kUsersMax;
+  std::size_t users = 0, passwords = 0;
+  for (const auto& [key, user] : users_) {
+    if (!has_client(user)) continue;
+    ++users;
+    if (key.first == credentials.user) ++passwords;
+  }
+  return users < kUsersMax && passwords < kPasswordsMax;
 }
 
 std::shared_ptr<const ClientUser> UserServers::of(const redis::Credentials& credentials) {
@@ -75,7 +80,10 @@ void UserServers::shrink() {
 
 std::uint64_t UserServers::memory_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [key, user] : users_) bytes += sizeof(User) + user->servers.memory_bytes();
+  for (const auto& [key, user] : users_) {
+    bytes += sizeof(User) + 2 * (key.first.size() + key.second.size());
+    bytes += user->servers.memory_bytes();
+  }
   return bytes;
 }
 

@@ -29,6 +29,8 @@ namespace heatsink::proxy {
 class UserServers {
  public:
   static constexpr std::size_t kUsersMax = 256;
+  // Of one user: without one (nopass), every password is right.
+  static constexpr std::size_t kPasswordsMax = 16;
   // A user without clients keeps its connections for so long.
   static constexpr Nanos kKeptFor = std::chrono::seconds(60);
 
@@ -43,9 +45,10 @@ class UserServers {
         random_(random) {}
   UserServers(const UserServers&) = delete;
 
-  // False: kUsersMax other users have clients.
+  // False: kUsersMax other users have clients, or kPasswordsMax of this one.
   bool has_room_for(const redis::Credentials& credentials) const;
-  // The user stays while the result is kept. REQUIRES that a server has accepted the credentials.
+  // The user stays while the result is kept. REQUIRES has_room_for(), and that a server has
+  // accepted the credentials.
   std::shared_ptr<const ClientUser> of(const redis::Credentials& credentials);
 
   // Called by the worker. The connections of all users, as Upstreams.

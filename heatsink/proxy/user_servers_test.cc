@@ -85,17 +85,27 @@ TEST_F(UserServersTest, AUserThatComesBackStays) {
 TEST_F(UserServersTest, TheUsersWithClientsHaveALimit) {
   std::vector<std::shared_ptr<const ClientUser>> kept;
   for (std::size_t i = 0; i < UserServers::kUsersMax; ++i) {
-    EXPECT_TRUE(users_.has_room_for({"any", std::to_string(i)}));
-    kept.push_back(users_.of({"any", std::to_string(i)}));
+    EXPECT_TRUE(users_.has_room_for({std::to_string(i), "secret"}));
+    kept.push_back(users_.of({std::to_string(i), "secret"}));
   }
-  EXPECT_FALSE(users_.has_room_for({"any", "more"}));
-  EXPECT_TRUE(users_.has_room_for({"any", "0"})) << "it is there";
+  EXPECT_FALSE(users_.has_room_for({"more", "secret"}));
+  EXPECT_TRUE(users_.has_room_for({"0", "secret"})) << "it is there";
+  EXPECT_TRUE(users_.has_room_for({"default", "secret"})) << "the proxy's own user needs none";
   kept.pop_back();
-  EXPECT_TRUE(users_.has_room_for({"any", "more"}));
-  kept.push_back(users_.of({"any", "more"}));
+  EXPECT_TRUE(users_.has_room_for({"more", "secret"}));
+  kept.push_back(users_.of({"more", "secret"}));
   const std::uint64_t before = users_.memory_bytes();
   end_turn(Nanos(0));
   EXPECT_LT(users_.memory_bytes(), before) << "the one without a client makes room at once";
+}
+
+TEST_F(UserServersTest, ThePasswordsOfOneUserHaveALimit) {
+  std::vector<std::shared_ptr<const ClientUser>> kept;
+  for (std::size_t i = 0; i < UserServers::kPasswordsMax; ++i)
+    kept.push_back(users_.of({"any", std::to_string(i)}));
+  EXPECT_FALSE(users_.has_room_for({"any", "more"}));
+  EXPECT_TRUE(users_.has_room_for({"any", "0"}));
+  EXPECT_TRUE(users_.has_room_for({"alice", "more"}));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients with an ACL user of their own in front of a cluster: the nodes judge every command."""
 
+import re
+import time
 import unittest
 
 from cluster_stage import ClusterTest
@@ -9,7 +11,7 @@ from harness import RawClient, RedisError, ValueClient, need_programs, until
 
 KEYS = [f"alice:{{{tag}}}" for tag in "abc"]  # of three masters
 SECRETS = [f"secret:{{{tag}}}" for tag in "abc"]
-USERS_MAX = 256
+PASSWORDS_MAX = 16
 DENIED = "NOPERM"
 
 
@@ -258,18 +260,65 @@ class Connections(UsersTest):
             self.assertEqual(client("MGET", *KEYS), [None] * 3)
         self.assertLessEqual(self.connections_of("alice"), 2 * 3)
 
-    def test_many_users(self):
-        """A user without a password has as many logins as there are passwords."""
+    def test_a_user_has_few_passwords(self):
+        """One without a password has as many logins as there are passwords."""
         self.on_all("ACL", "SETUSER", "any", "on", "nopass", "~*", "+@all")
         self.addCleanup(self.on_all, "ACL", "DELUSER", "any")
-        clients = [self.client("any", str(number)) for number in range(USERS_MAX)]
+        clients = [self.client("any", str(number)) for number in range(PASSWORDS_MAX)]
         one_more = self.client()
-        got = str(one_more("AUTH", "any", "more"))
-        self.assertIn("256 other ACL users have clients of this worker", got)
+        self.assertIn("16 passwords of this user", str(one_more("AUTH", "any", "more")))
         self.assertEqual(one_more("GET", KEYS[0]), None)
         self.assertEqual(one_more("AUTH", "any", "0"), "OK")
+        for login in (("alice", "wonder"), ("default", "")):
+            self.client(*login)
         clients.pop().close()
-        until(lambda: one_more("AUTH", "any", "more") == "OK", what="room for another user")
+        until(lambda: one_more("AUTH", "any", "more") == "OK", what="room for another password")
+        self.assertIn("limited to 16 KiB", str(one_more("AUTH", "any", "x" * 20_000)))
+
+    def test_shard_channels_outlive_another_password(self):
+        self.on_all("ACL", "SETUSER", "alice", ">renewed")
+        client = self.keep(RawClient(self.proxy.port, resp=3))
+        self.assertEqual(client.ask("AUTH", "alice", "wonder"), b"+OK\r\n")
+        client.ask("SSUBSCRIBE", "alice:{b}")
+        self.assertEqual(client.ask("AUTH", "alice", "renewed"), b"+OK\r\n")
+        owner = self.cluster.owner("alice:{b}")
+        owner("CLIENT", "KILL", "TYPE", "pubsub")
+
+        def heard():
+            owner("SPUBLISH", "alice:{b}", "hello")
+            reply = client.ask("PING")
+            return b"hello" in reply + b"".join(client.read() for _ in range(b"PONG" not in reply))
+
+        until(heard, what="a message after the connection was lost")
+        self.assertIn(b"must log in", client.ask("AUTH", "bob", "builder"))
+
+    def test_a_user_that_one_node_does_not_know(self):
+        home = self.home()
+        tag = next(tag for tag in "abc" if self.cluster.owner(tag) is not home)
+        lacks = self.cluster.owner(tag)
+        self.on_all("ACL", "SETUSER", "alice", "&__keyspace@0__:alice:*")
+        lacks("ACL", "DELUSER", "alice")
+        alice = self.client("alice", "wonder")
+        mine = next(key for key in KEYS if self.cluster.owner(key) is home)
+        refused = "the server refused the login of the client's user"
+        self.assertEqual(alice("GET", mine), None)
+        self.assertIn(refused, str(alice("GET", f"alice:{{{tag}}}")))
+        self.assertIn(refused, str(alice("SSUBSCRIBE", f"alice:{{{tag}}}")))
+        tried = self.tries(lacks)
+        self.assertEqual(alice("PSUBSCRIBE", "__keyspace@0__:alice:*")[2], 1)
+        time.sleep(1)  # only time shows that nothing comes
+        self.assertLess(self.tries(lacks) - tried, 40)
+
+    def home(self):
+        """The node that has the commands without keys."""
+        port = int(self.client()("CONFIG", "GET", "port")[1])
+        return next(node for node in self.cluster.masters if node.port == port)
+
+    @staticmethod
+    def tries(node):
+        """How often somebody has tried to log in there."""
+        stats = node("INFO", "commandstats").decode()
+        return sum(int(n) for n in re.findall(r"cmdstat_(?:auth|hello):calls=(\d+)", stats))
 
     def test_the_proxy_has_a_user_of_its_own(self):
         """Clients that do not log in are the server's default user, which may do less here."""

@@ -13,6 +13,7 @@
 #include "apps/heatsink/top/paint.h"
 #include "apps/heatsink/top/table.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/detect/detect.h"
 #include "heatsink/tui/tui.h"
 
 namespace heatsink::app {
@@ -151,7 +152,11 @@ void add_choices(Row& row, const TopModel& model, const TopRows& rows) {
 // A short form of the threshold for "hot"; the page of a key has all of it.
 void add_threshold(Row& row, const HotkeysView& view) {
   if (!view.sources.empty())
-    row.add("hot from", view.sources.front().name == "lfu" ? "counter 255" : "10 %", kDim);
+    row.add("hot from",
+            view.sources.front().name == "lfu"
+                ? "counter 255"
+                : fmt::format("{:g} %", 100 * detect::kAutomaticHotPart),
+            kDim);
   else if (!std::isnan(view.node.hot) && view.node.dimension == "requests")
     row.add("hot from", fmt::format("{:g}/s", view.node.hot), kDim);
 }

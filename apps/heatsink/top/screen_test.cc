@@ -362,7 +362,7 @@ TEST(TopScreen, WhatIsCalledHotIsSaidInAWord) {
   view.sources[0].name = "monitor";
   view.sources[0].state = "running";
   model.answered(view);
-  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), HasSubstr("   hot from 10 %   "));
+  EXPECT_THAT(draw_top(model, {80, 24}, kNow).text(), HasSubstr("   hot from 1 %   "));
 }
 
 TEST(TopSummary, IsNoWiderThanTheTerminal) {

@@ -562,6 +562,7 @@ class Session final : public ClientTransport::Listener,
 
   ReplyQueue replies_;
   std::list<Again> again_;  // of tickets in replies_, in their order
+  bool resumes_after_again_ = false;
   ReliefChain reliefs_;
   std::unique_ptr<Wait> wait_;  // for a command in flight that may wait
   struct Offered {

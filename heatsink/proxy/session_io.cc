@@ -141,7 +141,9 @@ void Session::resume() {
   resume_due_ = false;
   end_wait();
   if (closed_) return;
-  if (waits()) return;  // another event woke it
+  // A read that is sent again needs the private connection: another request must not take it.
+  resumes_after_again_ = !again_.empty();
+  if (resumes_after_again_ || waits()) return;  // another event woke it
   within_memory([&] { go_on_with_input(); });
 }
 

@@ -254,7 +254,8 @@ void Session::after_reply() {
     } else if (private_ && may_leave_private() && stall_ != Awaited::kDrain) {
       give_back(true);
     }
-    if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) resume_later();
+    const bool is_due = again_.empty() && resumes_after_again_;
+    if (stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer || is_due) resume_later();
     if (closing_ || input_ended_) flush_later();
   }
   room_available();

@@ -53,6 +53,19 @@ TEST_F(SessionConnectionsTest, AnotherConnectionIsNotUsedWhileCommandsAreInFligh
   EXPECT_EQ(got(), "+a|+EVAL x 0|+b|");
 }
 
+// The read is sent again on a private connection, which a command that waits must not take.
+TEST_F(SessionConnectionsTest, ACommandBehindABigReplyGoesOn) {
+  server_.replies["GET"] = "$3000\r\n" + std::string(3000, 'v') + "\r\n";
+  server_.replies["BLPOP"] = "*-1\r\n";
+  send({"GET big", "BLPOP k 1", "EVAL x 0"});
+  EXPECT_THAT(got(), EndsWith("|*-1|+EVAL x 0|"));
+  send({"GET big"});  // alone, and the command comes while its connection is being opened
+  got();
+  server_.replies.erase("GET");
+  send({"GET c", "BLPOP k 1"});
+  EXPECT_EQ(got(), "+GET c|*-1|");
+}
+
 TEST_F(SessionConnectionsTest, WhatFollowsSelectWaitsForItsAnswer) {
   server_.unanswered = {"SELECT"};
   send({"SELECT 3", "GET a"});

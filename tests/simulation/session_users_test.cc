@@ -95,22 +95,6 @@ TEST_F(SessionUsersTest, AnInvalidHelloSpoilsItsConnection) {
   EXPECT_THAT(asked(), ElementsAre("3: EVAL x 0")) << "Redis 7.0 has logged 2 in as alice";
 }
 
-// The read is sent again on the private connection, for which BLPOP must not wait then.
-TEST_F(SessionUsersTest, ACommandBehindABigReplyGoesOn) {
-  find_cluster();
-  send({"GET a"});
-  asked();
-  got();
-  server_.replies["GET"] = "$3000\r\n" + std::string(3000, 'v') + "\r\n";
-  server_.replies["BLPOP"] = "*-1\r\n";
-  send({"GET big", "BLPOP k 1", "GET c"});
-  server_.replies.erase("GET");
-  pass();
-  EXPECT_THAT(got(), HasSubstr("*-1|"));
-  send({"GET d"});
-  EXPECT_THAT(got(), HasSubstr("+GET d|"));
-}
-
 TEST_F(SessionUsersTest, AClientOfOneServerThatIsFoundToBeANodeConnectsAgain) {
   send({"AUTH alice wonder", "GET a"});
   EXPECT_EQ(got(), "+AUTH alice wonder|+GET a|");

@@ -15,8 +15,8 @@ namespace {
 using topology::is_watched;
 using topology::must_be_found;
 
-// A former master that Sentinels have replaced says for 10 to 11 s that it is one, and whoever a
-// name led to before keeps its connections.
+// A former master that Sentinels have replaced says for 10 to 11 s that it is one. The server to
+// which a name led before keeps its connections.
 constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
 
 topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,

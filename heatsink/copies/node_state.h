@@ -121,6 +121,10 @@ struct NodeState {
   bool may_log_in() const {
     return credentials().given() || upstream_open.load(std::memory_order_relaxed);
   }
+  // A client that logs in as this user may use connections with the proxy's login.
+  bool is_own_login(std::string_view user) const {
+    return user == credentials().acl_user() && may_log_in();
+  }
   policy::Limits* limits() const { return current().limits.get(); }  // null: no limits
 
   // The consistency of a key's copies. For a truncated name (`is_whole` false) see RuleSet::of().

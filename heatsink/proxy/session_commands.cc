@@ -176,7 +176,7 @@ Session::Step Session::run_hello(Request& request) {
 }
 
 // The server refuses it. A HELLO may have changed the login or the name by then (Redis before 7.2
-// reads its options one by one), so the connection serves nobody else.
+// reads its options one by one), so no other client may use the connection.
 Session::Step Session::forward_for_refusal(Request& request) {
   const std::uint64_t sent_before = traffic_.sent;
   const Step step = forward(request, true);

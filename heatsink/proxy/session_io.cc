@@ -54,8 +54,7 @@ void Session::become(User user, std::string_view name) {
 // In front of a cluster. A login on one connection is worth nothing at the other nodes, so the
 // connection on which a server has checked the password of another user is closed.
 void Session::use_servers_of(const redis::Credentials& credentials) {
-  const SharedState& shared = parts_.shared;
-  const bool is_proxys = credentials.user == shared.credentials().acl_user() && shared.may_log_in();
+  const bool is_proxys = parts_.shared.is_own_login(credentials.user);
   client_user_ = is_proxys ? nullptr : parts_.users.of(credentials);
   upstreams_ = is_proxys ? &parts_.upstreams : client_user_->servers;
   become(is_proxys ? User::kShared : User::kOther, credentials.acl_user());

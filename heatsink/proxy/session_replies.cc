@@ -284,9 +284,8 @@ void Session::authenticated(const Pending& pending, bool ok) {
     return;
   }
   // Without a password of its own, the proxy cannot open connections for this user that need one.
-  const SharedState& shared = parts_.shared;
   const bool was_other = user_ == User::kOther;
-  if (user == shared.credentials().acl_user() && shared.may_log_in()) {
+  if (parts_.shared.is_own_login(user)) {
     become(User::kShared);
     if (private_ && !pinned_) {
       private_->set_login(Upstream::Login::kOwn);  // the connection now has the proxy's login

@@ -22,7 +22,7 @@ std::unique_ptr<Upstream> UserServers::User::open(redis::UpstreamAddress& server
 }
 
 bool UserServers::has_room_for(const redis::Credentials& credentials) const {
-  if (credentials.user == shared_.credentials().acl_user() && shared_.may_log_in()) return true;
+  if (shared_.is_own_login(credentials.user)) return true;
   if (users_.contains({credentials.user, credentials.password})) return true;
   std::size_t users = 0, passwords = 0;
   for (const auto& [key, user] : users_) {

@@ -68,7 +68,7 @@ class UserServers {
     User(UserServers& all, const redis::Credentials& given);
     ClusterServers servers;
     TimePoint used_at{};
-    bool is_old = false;  // nobody has used it for kKeptFor
+    bool is_old = false;  // it has had no client for kKeptFor
 
    private:
     std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,

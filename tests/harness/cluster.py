@@ -219,7 +219,7 @@ class Cluster:
         reply = node("CLUSTER", *command)
         if isinstance(reply, RedisError):
             raise AssertionError(f"{command}: {reply}")
-        # Redis: for a moment nobody has the slot by its own account.
+        # In Redis 8.6 no node says for a moment that the slot is its own.
         until(
             lambda: self.owner_by(target, slot) == target.name, PATIENCE_S, "the slot has moved"
         )

@@ -71,14 +71,7 @@ class Resharding(ClusterTest):
             self.assertIn(client.ask("HSET", "{b}hash", "f", turn), (b":0\r\n", b":1\r\n"))
             self.assertEqual(client.ask("HGETALL", "{b}hash"), b"%1\r\n$1\r\nf\r\n" + one)
 
-        slot, (source, target) = self.cluster.slot("b"), self.owner_and_next("b")
-        asked(0)
-        self.cluster.begin_move(slot, source, target)
-        asked(1)
-        self.cluster.move_keys(slot, source, target)
-        asked(2)
-        self.cluster.end_move(slot, target)
-        asked(3)
+        self.ask_at_each_step(asked, self.cluster.slot("b"), *self.owner_and_next("b"))
         self.assertEqual(client.ask("GET", "{b}1"), b"$1\r\n1\r\n")
 
     def test_a_big_request_while_its_slot_moves(self):

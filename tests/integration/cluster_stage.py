@@ -43,6 +43,16 @@ class ClusterTest(unittest.TestCase):
         self.addCleanup(proxy.stop)
         return proxy
 
+    def ask_at_each_step(self, ask, slot, source, target):
+        """Moves the slot, and calls `ask` with 0 before it, 1 and 2 in between, and 3 after it."""
+        ask(0)
+        self.cluster.begin_move(slot, source, target)
+        ask(1)
+        self.cluster.move_keys(slot, source, target)
+        ask(2)
+        self.cluster.end_move(slot, target)
+        ask(3)
+
     def keep(self, client):
         self.addCleanup(client.close)
         return client

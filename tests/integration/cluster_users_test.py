@@ -74,7 +74,7 @@ class Rights(UsersTest):
                             for node in self.cluster.masters))  # fmt: skip
 
     def test_users_take_turns(self):
-        """In one worker, pipelined, on all nodes: nobody gets what another one may."""
+        """All users ask all nodes in one worker, pipelined. Each gets only what it may read."""
         clients = {
             "default": self.client(),
             "alice": self.client("alice", "wonder"),
@@ -243,14 +243,8 @@ class Commands(UsersTest):
                 self.assertEqual(self.alice("GET", key), b"%d" % turn)
             self.denied(self.alice("GET", SECRETS[1]))
 
-        for old, new in ((source, target), (target, source)):
-            asked(0)
-            self.cluster.begin_move(slot, old, new)
-            asked(1)
-            self.cluster.move_keys(slot, old, new)
-            asked(2)
-            self.cluster.end_move(slot, new)
-            asked(3)
+        self.ask_at_each_step(asked, slot, source, target)
+        self.ask_at_each_step(asked, slot, target, source)
 
 
 class Connections(UsersTest):

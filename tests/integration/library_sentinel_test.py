@@ -109,17 +109,8 @@ class LibraryReplicasTest(LibraryFailoverTest):
 
 class LibraryMovedNameTest(LibraryFailoverTest, MovedNameTest):
     def test_the_library_goes_along(self):
-        self.at_new("SET", "k", "new")
         library = self.library_for(f"redis://{self.NAME}:{self.old.port}", under=self.under)
-        self.make_hot(library)
-        self.point_to(self.NEW)
-        with ValueClient(library.port) as client:
-            until(lambda: client("GET", "k") == b"new", PATIENCE_S, "the new server")
-            self.assertEqual(client("SET", "k", "later"), "OK")
-            self.assertEqual(client("GET", "k"), b"later")
-        self.assertEqual(self.at_new("GET", "k"), b"$5\r\nlater\r\n")
-        self.assertEqual(ask(self.old.port, "GET", "k"), b"old")
-        until(self.is_left, PATIENCE_S, "the old server is left")
+        self.expect_it_goes_along(library)
         self.expect_up(library)
         self.expect_hits(library)
 

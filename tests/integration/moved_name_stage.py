@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 from failover_stage import FailoverTest
-from harness import RawClient, Redis
+from harness import PATIENCE_S, RawClient, Redis, ValueClient, until
+from harness.sentinels import ask
 
 
 class MovedNameTest(FailoverTest):
@@ -55,3 +56,16 @@ class MovedNameTest(FailoverTest):
     def is_left(self):
         """The old server has no connection of heatsink's any more."""
         return not [name for name in self.names_at(self.old) if name.startswith("heatsink")]
+
+    def expect_it_goes_along(self, follower):
+        """A proxy or a library, whose name leads to the new server from now on."""
+        self.at_new("SET", "k", "new")
+        self.make_hot(follower)
+        self.point_to(self.NEW)
+        with ValueClient(follower.port) as client:
+            until(lambda: client("GET", "k") == b"new", PATIENCE_S, "the new server")
+            self.assertEqual(client("SET", "k", "later"), "OK")
+            self.assertEqual(client("GET", "k"), b"later")
+        self.assertEqual(self.at_new("GET", "k"), b"$5\r\nlater\r\n")
+        self.assertEqual(ask(self.old.port, "GET", "k"), b"old")
+        until(self.is_left, PATIENCE_S, "the old server is left")

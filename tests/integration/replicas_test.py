@@ -146,17 +146,8 @@ class NameTest(FailoverTest):
 
 class ProxyMovedNameTest(MovedNameTest):
     def test_the_proxy_goes_along(self):
-        self.at_new("SET", "k", "new")
         proxy = self.proxy_for(f"redis://{self.NAME}:{self.old.port}", under=self.under)
-        self.make_hot(proxy)
-        self.point_to(self.NEW)
-        with ValueClient(proxy.port) as client:
-            until(lambda: client("GET", "k") == b"new", PATIENCE_S, "the new server")
-            self.assertEqual(client("SET", "k", "later"), "OK")
-            self.assertEqual(client("GET", "k"), b"later")
-        self.assertEqual(self.at_new("GET", "k"), b"$5\r\nlater\r\n")
-        self.assertEqual(ask(self.old.port, "GET", "k"), b"old")
-        until(self.is_left, PATIENCE_S, "the old server is left")
+        self.expect_it_goes_along(proxy)
         self.assertEqual(proxy.metric("heatsink_upstream_changes_total"), 1)
 
 

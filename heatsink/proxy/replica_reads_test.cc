@@ -280,7 +280,7 @@ TEST_F(ReplicaReadsTest, InAClusterOnlyWhatAMissingKeyCannotSayIsBelieved) {
   topology::AnnouncedShard all;
   all.master = {"10.0.0.1", 6379};
   all.slots = {{0, resp::kSlots - 1}};
-  ASSERT_TRUE(shared->cluster.publish({all}, all.master, 1));
+  ASSERT_TRUE(shared->cluster.publish({all}, all.master, 1).is_new);
   EXPECT_FALSE(goes_to_replica({"MGET", "hot:1", "hot:2"})) << "some keys may have left";
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
   client.take();

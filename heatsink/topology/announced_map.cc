@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -25,6 +26,10 @@ bool is_slot(const Value& value) {
 bool is_host(const Value* value) {
   return value != nullptr && value->is_text() && !value->text.empty() && value->text != "?" &&
          value->text.size() <= kHostBytesMax;
+}
+
+std::string text_of(const Value* value) {
+  return value != nullptr && value->is_text() ? value->text : std::string();
 }
 
 std::uint16_t port_of(const Value* value) {
@@ -79,6 +84,16 @@ bool is_same(const net::HostPort& a, const net::HostPort& b) {
   return a.port == b.port && a.host == b.host;
 }
 
+// The field with this number in a line of CLUSTER NODES, whose fields have one space between them.
+std::string_view field_of(std::string_view line, std::size_t number) {
+  for (; number > 0; --number) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) return {};
+    line.remove_prefix(space + 1);
+  }
+  return line.substr(0, line.find(' '));
+}
+
 // The number after "\nNAME:" in the text of INFO; nothing: no such line.
 std::optional<std::uint64_t> number_after(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
@@ -107,7 +122,9 @@ std::optional<AnnouncedMap> parse_cluster_shards(const Value& reply, const net::
       if (address.port == 0) continue;
       if (says(node, "role", "master")) {
         // A shard may show a failed master beside its successor until it has been heard of again.
-        if (found.master.port == 0 || says(node, "health", "online")) found.master = address;
+        if (found.master.port != 0 && !says(node, "health", "online")) continue;
+        found.master = address;
+        found.id = text_of(node.find("id"));
       } else if (says(node, "health", "online")) {
         found.replicas.push_back(address);
       }
@@ -129,7 +146,10 @@ std::optional<AnnouncedMap> parse_cluster_slots(const Value& reply, const net::H
     if (master.port == 0) continue;
     auto known = std::ranges::find_if(
         out, [&](const AnnouncedShard& shard) { return is_same(shard.master, master); });
-    if (known == out.end()) known = out.insert(out.end(), AnnouncedShard{master, {}, {}});
+    if (known == out.end()) {
+      known = out.insert(out.end(), AnnouncedShard{.master = master, .replicas = {}, .slots = {}});
+      if (range.items[2].items.size() > 2) known->id = text_of(&range.items[2].items[2]);
+    }
     known->slots.push_back({static_cast<std::uint16_t>(range.items[0].integer),
                             static_cast<std::uint16_t>(range.items[1].integer)});
     for (std::size_t i = 3; i < range.items.size(); ++i) {
@@ -140,6 +160,26 @@ std::optional<AnnouncedMap> parse_cluster_slots(const Value& reply, const net::H
     }
   }
   return in_order(std::move(out));
+}
+
+// A line: id address flags master ping-sent pong-received config-epoch link-state slots...
+void note_config_epochs(const Value& nodes, AnnouncedMap& map) {
+  if (!nodes.is_text()) return;
+  constexpr std::size_t kId = 0, kEpoch = 6;
+  std::map<std::string_view, std::uint64_t> epochs;
+  std::string_view rest = nodes.text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::string_view digits = field_of(line, kEpoch);
+    std::uint64_t epoch = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [at, error] = std::from_chars(digits.data(), end, epoch);
+    if (error == std::errc{} && at == end && !digits.empty()) epochs[field_of(line, kId)] = epoch;
+  }
+  for (AnnouncedShard& shard : map)
+    if (const auto found = epochs.find(shard.id); found != epochs.end())
+      shard.config_epoch = found->second;
 }
 
 std::optional<ClusterView> parse_cluster_info(const Value& reply) {

@@ -21,8 +21,10 @@ struct SlotRange {
 // One master as a node announces it, with its slots and replicas.
 struct AnnouncedShard {
   net::HostPort master;
-  std::vector<net::HostPort> replicas;
-  std::vector<SlotRange> slots;  // empty: a master that is new, or has given all of them away
+  std::vector<net::HostPort> replicas{};
+  std::vector<SlotRange> slots{};  // empty: a master that is new, or has given all of them away
+  std::string id{};                // of the master; "": the node does not say
+  std::optional<std::uint64_t> config_epoch{};  // of the master; see note_config_epochs()
 };
 using AnnouncedMap = std::vector<AnnouncedShard>;  // by first slot; those without slots are last
 
@@ -35,6 +37,12 @@ std::optional<AnnouncedMap> parse_cluster_shards(const resp::Value& reply,
                                                  const net::HostPort& asked, bool tls);
 std::optional<AnnouncedMap> parse_cluster_slots(const resp::Value& reply,
                                                 const net::HostPort& asked);
+
+// Notes the config epoch of each master: of two nodes that claim a slot, the one with the higher
+// config epoch has it. `nodes`: the reply to CLUSTER NODES of the node that announced the map, from
+// before the map, so that no master has a higher epoch than its slots in the map. A reply of
+// another form, as the server gives to a user who may not ask, changes nothing.
+void note_config_epochs(const resp::Value& nodes, AnnouncedMap& map);
 
 // What CLUSTER INFO says about the view of the node that answered.
 struct ClusterView {

@@ -78,6 +78,30 @@ TEST(AnnouncedMap, SlotsOfOneMasterInSeveralRanges) {
   EXPECT_EQ(map->front().replicas.size(), 1U);
 }
 
+TEST(AnnouncedMap, ConfigEpochsAreThoseOfTheMasters) {
+  const std::string range = "*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$1\r\na\r\n:1\r\n$2\r\nid\r\n";
+  auto map = parse_cluster_slots(parsed(range), kAsked);
+  ASSERT_TRUE(map && map->size() == 1);
+  EXPECT_EQ(map->front().id, "id");
+  resp::Value nodes;
+  nodes.type = resp::Value::Type::kString;
+  nodes.text =
+      "other a:2@3 slave id 0 0 9 connected\nid a:1@2,host myself,master - 0 0 17 connected "
+      "0-16383\n";
+  note_config_epochs(nodes, *map);
+  EXPECT_EQ(map->front().config_epoch, 17U);
+  auto unknown = parse_cluster_slots(parsed(range), kAsked);
+  for (const char* text : {"", "\n\n", "id", "id a:1@2 master - 0 0 x connected",
+                           "id a:1@2 master - 0 0 99999999999999999999 connected"}) {
+    nodes.text = text;
+    note_config_epochs(nodes, *unknown);
+    EXPECT_FALSE(unknown->front().config_epoch) << text;
+  }
+  nodes.type = resp::Value::Type::kError;
+  note_config_epochs(nodes, *unknown);
+  EXPECT_FALSE(unknown->front().config_epoch);
+}
+
 TEST(AnnouncedMap, OtherFormsAreRefused) {
   for (const char* wire : {":1\r\n", "*1\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*0\r\n",
                            "*1\r\n*3\r\n:5\r\n:0\r\n*2\r\n$1\r\na\r\n:1\r\n"}) {

@@ -80,14 +80,16 @@ void ClusterConnections::query(NodeIndex node, std::span<const std::string_view>
 void ClusterConnections::ask(NodeIndex node, bool old_form) {
   Link* const link = &link_to(node);
   constexpr std::array<std::string_view, 2> kInfo = {"CLUSTER", "INFO"};
+  constexpr std::array<std::string_view, 2> kNodes = {"CLUSTER", "NODES"};
   const std::array<std::string_view, 2> map = {"CLUSTER", old_form ? "SLOTS" : "SHARDS"};
-  info_ = {};
-  link->pipeline.ask(
-      kInfo,
-      [this](const Result<resp::Value>& info) {
-        if (info.ok()) info_ = *info;
-      },
-      link->used_at);
+  answer_ = {};
+  const auto keep_in = [](resp::Value& value) {
+    return [&value](const Result<resp::Value>& reply) {
+      if (reply.ok()) value = *reply;
+    };
+  };
+  link->pipeline.ask(kInfo, keep_in(answer_.info), link->used_at);
+  link->pipeline.ask(kNodes, keep_in(answer_.nodes), link->used_at);
   // Later, because a failed connection answers at once.
   link->pipeline.ask(
       map,
@@ -101,7 +103,8 @@ void ClusterConnections::ask(NodeIndex node, bool old_form) {
 void ClusterConnections::answered(NodeIndex node, const Result<resp::Value>& map) {
   if (watch_ == nullptr) return;
   if (map.ok()) {
-    watch_->answered(node, info_, *map, loop_.clock());
+    answer_.map = *map;
+    watch_->answered(node, answer_);
     if (on_answer_) on_answer_();
   } else {
     watch_->failed(node, map.error().message);

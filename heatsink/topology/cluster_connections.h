@@ -62,7 +62,7 @@ class ClusterConnections final : public ClusterWatch::Asker {
   std::map<NodeIndex, std::unique_ptr<Link>> links_;
   std::function<void()> on_answer_;
   net::TimerId timer_ = 0;
-  resp::Value info_;  // of the node that is being asked
+  ClusterWatch::Answer answer_;  // as far as it has come
 };
 
 }  // namespace heatsink::topology

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/topology/cluster_directory.h"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "heatsink/base/hash.h"
@@ -23,6 +23,13 @@ bool ClusterDirectory::knows(net::HostPort announced, const net::HostPort& asked
   if (announced.host.empty()) announced.host = asked.host;
   const std::lock_guard lock(mutex_);
   return numbers_.contains(translation_.reached(announced).text());
+}
+
+// kNoNode: it is not known.
+NodeIndex ClusterDirectory::known(const net::HostPort& reached) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = numbers_.find(reached.text());
+  return found == numbers_.end() ? kNoNode : found->second;
 }
 
 std::optional<NodeIndex> ClusterDirectory::known_or_new(const net::HostPort& reached) {
@@ -60,36 +67,84 @@ void ClusterDirectory::set_tls(const net::TlsContext& context) {
   for (const auto& node : owned_) node->set_tls(tls_.for_server(node->url().address.host));
 }
 
-bool ClusterDirectory::publish(const AnnouncedMap& announced, const net::HostPort& asked,
-                               std::uint64_t epoch) {
+ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announced,
+                                                      const net::HostPort& asked,
+                                                      std::uint64_t epoch) {
   auto next = std::make_shared<SlotMap>();
   next->epoch = epoch;
+  std::set<NodeIndex> masters;
   for (const AnnouncedShard& shard : announced) {
     const std::optional<NodeIndex> master = node_at(shard.master, asked);
-    if (!master || shard.slots.empty()) continue;  // without slots it is only made known
+    if (!master || !masters.insert(*master).second) continue;
     SlotMap::Shard& added = next->shards.emplace_back();
     added.master = *master;
-    added.first_slot = shard.slots.front().first;
+    if (shard.config_epoch) next->config_epochs[*master] = *shard.config_epoch;
     for (const net::HostPort& replica : shard.replicas) {
       if (const std::optional<NodeIndex> index = node_at(replica, asked))
         added.replicas.push_back(*index);
     }
-    for (const SlotRange& range : shard.slots) {
+    for (const SlotRange& range : shard.slots)
       for (std::size_t slot = range.first; slot <= range.last; ++slot) next->owners[slot] = *master;
-      added.slots += static_cast<std::size_t>(range.last - range.first) + 1;
-    }
-    redis::UpstreamAddress& address = node(*master);
+  }
+  Published out;
+  const std::shared_ptr<const SlotMap> before = map();
+  if (before != nullptr) {
+    out.doubtful = keep_newer_owners(masters, known(asked), *before, *next);
+  }
+  fill_shards(*next);
+  for (const SlotMap::Shard& shard : next->shards) {
+    redis::UpstreamAddress& address = node(shard.master);
     if (address.addresses().empty()) static_cast<void>(address.look_up());
   }
   give_scan_ids(*next);
   const std::lock_guard lock(mutex_);
-  const bool is_new =
-      map_ == nullptr || map_->owners != next->owners || map_->shards != next->shards;
-  if (!is_new && map_->epoch == epoch) return false;
+  out.is_new = map_ == nullptr || map_->owners != next->owners || map_->shards != next->shards;
+  const bool has_new_epoch = out.is_new || map_->epoch != epoch;
+  if (!has_new_epoch && map_->config_epochs == next->config_epochs) return out;
   map_ = std::move(next);
-  epoch_version_.fetch_add(1, std::memory_order_acq_rel);
-  if (is_new) version_.fetch_add(1, std::memory_order_acq_rel);
-  return is_new;
+  if (has_new_epoch) epoch_version_.fetch_add(1, std::memory_order_acq_rel);
+  if (out.is_new) version_.fetch_add(1, std::memory_order_acq_rel);
+  return out;
+}
+
+// Where an epoch is not known, what is announced counts.
+std::optional<NodeIndex> ClusterDirectory::keep_newer_owners(const std::set<NodeIndex>& masters,
+                                                             NodeIndex asked, const SlotMap& before,
+                                                             SlotMap& next) {
+  std::optional<NodeIndex> doubtful;
+  for (std::size_t slot = 0; slot < resp::kSlots; ++slot) {
+    const NodeIndex owner = before.owners[slot], announced = next.owners[slot];
+    if (announced == owner || owner == kNoNode || announced == kNoNode) continue;
+    if (owner == asked || !masters.contains(owner)) continue;
+    const auto its_epoch = before.config_epochs.find(owner);
+    const auto other_epoch = next.config_epochs.find(announced);
+    if (its_epoch == before.config_epochs.end() || other_epoch == next.config_epochs.end())
+      continue;
+    if (other_epoch->second <= its_epoch->second) {
+      next.owners[slot] = owner;
+      doubtful = owner;
+      std::uint64_t& epoch = next.config_epochs[owner];
+      epoch = std::max(epoch, its_epoch->second);
+    }
+  }
+  return doubtful;
+}
+
+// Masters without slots are not in the map.
+void ClusterDirectory::fill_shards(SlotMap& map) {
+  std::map<NodeIndex, SlotMap::Shard*> by_master;
+  for (SlotMap::Shard& shard : map.shards) by_master[shard.master] = &shard;
+  auto found = by_master.end();
+  for (std::size_t slot = 0; slot < resp::kSlots; ++slot) {
+    const NodeIndex owner = map.owners[slot];
+    if (found == by_master.end() || found->first != owner) found = by_master.find(owner);
+    if (found == by_master.end()) continue;
+    if (found->second->slots++ == 0) found->second->first_slot = static_cast<std::uint16_t>(slot);
+  }
+  for (const auto& [master, shard] : by_master)
+    if (shard->slots == 0) map.config_epochs.erase(master);
+  std::erase_if(map.shards, [](const SlotMap::Shard& shard) { return shard.slots == 0; });
+  std::ranges::stable_sort(map.shards, {}, &SlotMap::Shard::first_slot);
 }
 
 // In the order of the addresses, so that equal hashes are resolved the same way everywhere.

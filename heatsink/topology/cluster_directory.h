@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,17 @@ class ClusterDirectory {
   // For all nodes.
   void set_tls(const net::TlsContext& context);
 
-  // The watch's thread: a new map, from the node `asked`. True: it differs from the one before.
-  // Blocks while it resolves host names of new nodes.
-  bool publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
+  struct Published {
+    bool is_new = false;  // it differs from the map before
+    // The map before goes on for some slots of this node: what was announced for them is older. The
+    // node itself knows.
+    std::optional<NodeIndex> doubtful = std::nullopt;
+  };
+  // The watch's thread: a new map, from the node `asked`. Nodes hear of a slot's new owner at
+  // different times, so a slot stays with an owner of a higher config epoch, unless that node
+  // itself names another one, or the announcement does not have it as a master. Blocks while it
+  // resolves host names of new nodes.
+  Published publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
 
   // A node has refused a request because its slot is being moved (ASK, TRYAGAIN). Any thread.
   void note_move(TimePoint now) {
@@ -83,7 +92,11 @@ class ClusterDirectory {
   }
 
  private:
+  std::optional<NodeIndex> keep_newer_owners(const std::set<NodeIndex>& masters, NodeIndex asked,
+                                             const SlotMap& before, SlotMap& next);
+  static void fill_shards(SlotMap& map);
   void give_scan_ids(SlotMap& map);
+  NodeIndex known(const net::HostPort& reached) const;
   std::optional<NodeIndex> known_or_new(const net::HostPort& reached);
 
   const net::RedisUrl first_;

@@ -34,8 +34,10 @@ Nanos ClusterWatch::pause_to_next() {
                           (random_ >> 33) % static_cast<std::uint64_t>(kEvery.count() / 2)));
 }
 
-// The hint first, then the masters of the map and the seeds in turn.
+// The hint first, then the masters of the map and the seeds in turn. Hints may come with each
+// request, so the node that alone can end a doubt goes before them.
 NodeIndex ClusterWatch::next_node() {
+  if (doubtful_) return *std::exchange(doubtful_, std::nullopt);
   if (hint_) return *std::exchange(hint_, std::nullopt);
   const std::shared_ptr<const SlotMap> map = directory_.map();
   const std::size_t masters = map == nullptr ? 0 : map->shards.size();
@@ -69,8 +71,8 @@ void ClusterWatch::refuse(NodeIndex node, const std::string& why) {
 
 void ClusterWatch::failed(NodeIndex node, const std::string& why) { refuse(node, why); }
 
-void ClusterWatch::answered(NodeIndex node, const resp::Value& info, const resp::Value& map,
-                            TimePoint /*now*/) {
+void ClusterWatch::answered(NodeIndex node, const Answer& answer) {
+  const resp::Value& map = answer.map;
   if (map.is_error() && !old_form_) {  // Redis before 7.0
     old_form_ = true;
     hint_ = node;
@@ -82,10 +84,10 @@ void ClusterWatch::answered(NodeIndex node, const resp::Value& info, const resp:
   }
   const redis::UpstreamAddress& address = directory_.node(node);
   const net::HostPort asked = address.url().address;
-  const std::optional<ClusterView> view = parse_cluster_info(info);
-  const std::optional<AnnouncedMap> announced =
-      old_form_ ? parse_cluster_slots(map, asked)
-                : parse_cluster_shards(map, asked, address.url().tls);
+  const std::optional<ClusterView> view = parse_cluster_info(answer.info);
+  std::optional<AnnouncedMap> announced = old_form_
+                                              ? parse_cluster_slots(map, asked)
+                                              : parse_cluster_shards(map, asked, address.url().tls);
   old_form_ = false;
   if (!view) return refuse(node, "it is not a node of a cluster");
   if (!announced || announced->empty() || announced->front().slots.empty())
@@ -94,10 +96,17 @@ void ClusterWatch::answered(NodeIndex node, const resp::Value& info, const resp:
   if (before != nullptr && !view->is_ok) return refuse(node, "it says that the cluster is down");
   if (before != nullptr && view->current_epoch < before->epoch)
     return refuse(node, "its view of the cluster is old");
+  note_config_epochs(answer.nodes, *announced);
+  const ClusterDirectory::Published published =
+      directory_.publish(*announced, asked, view->current_epoch);
+  if (published.doubtful) {
+    doubtful_ = published.doubtful;
+    return refuse(node, "its view of a slot is older than that of " +
+                            directory_.node(*published.doubtful).where());
+  }
   asks_ = false;
   refused_ = 0;
   problem_.clear();
-  directory_.publish(*announced, asked, view->current_epoch);
 }
 
 }  // namespace heatsink::topology

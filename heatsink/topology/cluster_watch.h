@@ -20,14 +20,16 @@ namespace heatsink::topology {
 // correctness.
 //
 // What is believed: a node that says cluster_state:fail, or whose current epoch is lower than that
-// of the map, does not replace a map that there is. It may be cut off from the others.
+// of the map, does not replace a map that there is. It may be cut off from the others. Of two
+// owners of a slot, that with the higher config epoch (ClusterDirectory::publish()); then the other
+// one is asked next.
 class ClusterWatch {
  public:
   // Implemented by ClusterConnections, and by tests.
   class Asker {
    public:
-    // Asks for CLUSTER INFO, and for CLUSTER SHARDS or (`old_form`) CLUSTER SLOTS. Ends with one
-    // call of answered() or failed(), not from within this call.
+    // Asks for CLUSTER INFO, CLUSTER NODES, and CLUSTER SHARDS or (`old_form`) CLUSTER SLOTS, in
+    // this order. Ends with one call of answered() or failed(), not from within this call.
     virtual void ask(NodeIndex node, bool old_form) = 0;
 
    protected:
@@ -45,7 +47,12 @@ class ClusterWatch {
   // The map may be old; `hint` may know a newer one.
   void refresh_soon(std::optional<NodeIndex> hint);
 
-  void answered(NodeIndex node, const resp::Value& info, const resp::Value& map, TimePoint now);
+  struct Answer {
+    resp::Value info;   // of CLUSTER INFO
+    resp::Value nodes;  // of CLUSTER NODES; an error: config epochs are not known
+    resp::Value map;    // of CLUSTER SHARDS or SLOTS
+  };
+  void answered(NodeIndex node, const Answer& answer);
   void failed(NodeIndex node, const std::string& why);
 
   // "", or a sentence why there is no map, or no newer one.
@@ -60,6 +67,7 @@ class ClusterWatch {
   Asker& asker_;
   std::vector<NodeIndex> seeds_;
   std::uint64_t random_;
+  std::optional<NodeIndex> doubtful_;  // whose slots another node gave to somebody else
   std::optional<NodeIndex> hint_;
   std::size_t turn_ = 0;  // of the rotation over all nodes
   bool wanted_ = true;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct SlotMap {
   std::vector<Shard> shards;  // by first slot
   // cluster_current_epoch of the node that the map is from.
   std::uint64_t epoch = 0;
+  // Of the masters with slots; those whose config epoch is not known are not in it.
+  std::map<NodeIndex, std::uint64_t> config_epochs;
 };
 
 }  // namespace heatsink::topology

@@ -56,7 +56,7 @@ Op from_record(const Record& record) {
   op.ttl = Millis(get<std::uint32_t>(record, 36));
   op.via = get<std::uint8_t>(record, 40);
   op.kind = static_cast<Kind>(
-      std::min(get<std::uint8_t>(record, 41), static_cast<std::uint8_t>(Kind::kBarrier)));
+      std::min(get<std::uint8_t>(record, 41), static_cast<std::uint8_t>(Kind::kSum)));
   op.cached = get<std::uint8_t>(record, 42) != 0;
   return op;
 }

@@ -48,6 +48,16 @@ class HistoryMaker {
     return *this;
   }
 
+  HistoryMaker& add(std::uint64_t amount, double from, double to) {
+    return add(Kind::kAdd, amount, from, at(to));
+  }
+  HistoryMaker& lost_add(std::uint64_t amount, double from) {
+    return add(Kind::kAdd, amount, from, kNever);
+  }
+  HistoryMaker& sum(std::uint64_t value, double from, double to) {
+    return add(Kind::kSum, value, from, at(to));
+  }
+
   HistoryMaker& barrier(double from, double to) {
     add(Kind::kBarrier, kNil, from, at(to));
     history.back().key = kNoKey;

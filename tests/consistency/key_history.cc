@@ -135,7 +135,7 @@ std::vector<KeyHistory> split_by_key(const History& history) {
   std::vector<const Op*> ops;
   ops.reserve(history.size());
   for (const Op& op : history) {
-    if (op.kind != Kind::kBarrier) ops.push_back(&op);
+    if (op.kind != Kind::kBarrier && !op.is_of_counter()) ops.push_back(&op);
   }
   std::stable_sort(ops.begin(), ops.end(),
                    [](const Op* a, const Op* b) { return a->key < b->key; });

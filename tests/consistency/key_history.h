@@ -84,7 +84,8 @@ class KeyHistory {
   std::vector<Bound> successors_;     // likewise
 };
 
-// One for each key that occurs, in the order of the keys, without barriers. O(n log n).
+// One for each key that occurs, in the order of the keys, without barriers and counters.
+// O(n log n).
 std::vector<KeyHistory> split_by_key(const History& history);
 
 }  // namespace heatsink::consistency

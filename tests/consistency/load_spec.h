@@ -37,6 +37,8 @@ struct LoadSpec {
   std::uint32_t barrier = 0;   // HEATSINK BARRIER
   std::uint32_t cas = 0;       // pipelines that are WATCH, GET, MULTI, SET, EXEC
   std::uint32_t multi = 0;     // pipelines that are MULTI, SET; then EXEC, GET
+  std::uint32_t add = 0;       // INCRBY: then all its keys are counters, of all sessions
+  std::uint32_t sum = 0;       // GET of a counter
 };
 
 // The error names the word that is not understood.

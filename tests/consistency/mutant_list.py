@@ -20,9 +20,15 @@ TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
 TRAFFIC = "heatsink/proxy/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
+COUNTERS = "heatsink/proxy/session_counters.cc"
+SCATTER = "heatsink/proxy/session_scatter.cc"
+SPREAD_READ = "heatsink/proxy/spread_read.cc"
 SPREAD_WRITE = "heatsink/proxy/spread_write.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
 CORE = "heatsink/client/core.cc"
+DIRECTORY = "heatsink/topology/cluster_directory.cc"
+CLUSTER_NODES = "heatsink/client/cluster_nodes.cc"
+SERVER_LINK = "heatsink/client/server_link.cc"
 SERVER = "heatsink/client/core_server.cc"
 ENGINE = "heatsink/client/engine.cc"
 
@@ -107,7 +113,7 @@ NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(vot
 IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
-STOPPED = ("cluster, masters go on just after their election",)
+STOPPED = ("cluster, masters go on just after their election, many writes",)
 
 MUTANTS = [
     Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
@@ -239,23 +245,60 @@ MUTANTS = [
     Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
            ("cluster, a long time-out",)),
     Mutant("cluster: the voters, at level session", [off(RULE, "voted <= session_fence")],
-           ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
+           ("one proxy",), NO_CLUSTER, ("cluster, quick elections",),
+           "a voter answers at the same time as the old master, and ends its copies"),
     Mutant("cluster: the trackers of two nodes have no common order",
            [Patch(TRAFFIC, "return std::max(last_reply_at, shown.fence(node));",
                   f"return {ACTIVE} ? last_reply_at : "
                   "std::max(last_reply_at, shown.fence(node));")],
            ("one proxy",), NO_CLUSTER, ("cluster, quick elections",)),
-    Mutant("cluster: what a node says after silence is not read", [NO_GAP], ("one proxy",),
-           NO_CLUSTER, STOPPED),
+    Mutant("cluster: what a node says after silence is not read", [NO_GAP, NO_VOTERS],
+           ("one proxy",), NO_CLUSTER, STOPPED),
+    Mutant("cluster: a slot stays with the owner of the higher config epoch",
+           [off(DIRECTORY, "other_epoch->second <= its_epoch->second")],
+           ("one proxy",), NO_CLUSTER,
+           ("library in a cluster, slots are stolen", "cluster, slots are stolen")),
     Mutant("cluster: the trackers follow a new map at once",
            [without(KEEPER, "nodes_.follow_map();")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
+    Mutant("library in a cluster: the voters",
+           [Patch(CLUSTER_NODES, "std::min(*proven_at, voted_at) +",
+                  f"({ACTIVE} ? *proven_at : std::min(*proven_at, voted_at)) +")],
+           ("one proxy",), NO_CLUSTER, ("library in a cluster, two masters at once",)),
+    Mutant("library in a cluster: a slot that is lost loses its copies",
+           [without(CLUSTER_NODES, "changes_.on_slots_changed(lost_slots_);")],
+           ("one proxy",), NO_CLUSTER, ("library in a cluster, slots are stolen",)),
+    Mutant("library in a cluster: what was tracked before its slot was lost is not kept",
+           [off(SERVER_LINK, "tracked.losses != wire_->servers->losses()")],
+           ("one proxy",), NO_CLUSTER,
+           ("library in a cluster, slots are stolen, late answers",)),
+    Mutant("library in a cluster: what its own client reads just after a move is not kept",
+           [Patch(CLUSTER_NODES, "if (lost_at_.empty()) return true;",
+                  f"if ({ACTIVE} || lost_at_.empty()) return true;")],
+           ("one proxy",), NO_CLUSTER, ("library in a cluster, late loader",),
+           "the old master holds back its replies from the first write on"),
     Mutant("spread: a write ends the copies",
            [Patch(SPREAD_WRITE, "slots != nullptr && i < slots->size()",
                   f"slots != nullptr && !{ACTIVE} && i < slots->size()")],
            ("one proxy",), NO_CLUSTER, ("spread copies",)),
+    Mutant("spread: each fill has a lease of its own",
+           [Patch(SPREAD_READ, "spread::lease_text(parts_.random.next())",
+                  f"spread::lease_text({ACTIVE} ? 7 : parts_.random.next())")],
+           ("one proxy",), NO_CLUSTER, ("spread copies, late fills",)),
     Mutant("spread: the reply to a write waits for the ends of the copies",
            [Patch(SPREAD_WRITE, "asked_ = keys_.size();",
                   f"asked_ = keys_.size();\n  if ({ACTIVE}) release();")],
            ("one proxy",), NO_CLUSTER, ("spread copies",)),
+    Mutant("counters: a sum is of all parts",
+           [Patch(COUNTERS, "if (verb == SpreadVerb::kIncr && i != only) continue;",
+                  "if (verb == SpreadVerb::kIncr && i != only) continue;\n"
+                  f"    if ({ACTIVE} && verb == SpreadVerb::kGet && i == 1) continue;")],
+           ("one proxy",), NO_CLUSTER, ("counters in parts",)),
+    Mutant("counters: what may have been executed is not sent again",
+           [Patch(SCATTER, "pending.read_only = request.command->has(resp::kReadonly);\n"
+                  "  pending.unknown_keys",
+                  f"pending.read_only = {ACTIVE} || request.command->has(resp::kReadonly);\n"
+                  "  pending.unknown_keys")],
+           ("one proxy",), NO_CLUSTER,
+           ("counters in parts, slots move, proxies stop and lose connections",)),
 ]  # fmt: skip

@@ -15,6 +15,8 @@ enum class Kind : std::uint8_t {
   kErase,    // DEL, FLUSHALL: from some moment of the operation on there was no such key
   kExpire,   // PEXPIRE LT: what was there lives for `ttl` at most, and never longer than before
   kBarrier,  // of no key: what was written before it was sent is seen by whoever reads after it
+  kAdd,      // a counter has grown by `value`
+  kSum,      // `value` is what a counter was read as; a counter has no other operations
 };
 
 inline constexpr std::uint64_t kNil = 0;
@@ -50,6 +52,7 @@ struct Op {
 
   bool known() const { return responded != kNever; }
   bool ends() const { return ttl.count() > 0 || life.known(); }
+  bool is_of_counter() const { return kind == Kind::kAdd || kind == Kind::kSum; }
   bool reads(std::uint64_t wanted) const { return kind == Kind::kRead && value == wanted; }
 };
 

@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kScript = "return redis.call('set', ARGV[1], ARGV[2])";
 constexpr std::size_t kReadBytes = 64 * 1024;
 
+constexpr std::uint64_t kAddMost = 9;
+
 // What this program wrote; anything else is a value that nobody wrote. It never wrote "", which is
 // what LCS says of a missing key.
 std::uint64_t value_of(const resp::Value& reply) {
@@ -148,6 +150,12 @@ void PlayerSession::send_random() {
     send(Verb::kMget, op, {"MGET", name, recorder_.name(other)});
     in_flight_.back().other = other;
     ++order_;  // the second read has a place of its own
+  } else if (chance(dice, spec_.add)) {
+    Op op = make(Kind::kAdd, key);
+    op.value = 1 + random_() % kAddMost;
+    send(Verb::kAdd, op, {"INCRBY", name, std::to_string(op.value)});
+  } else if (chance(dice, spec_.sum)) {
+    send(Verb::kGet, make(Kind::kSum, key), {"GET", name});
   } else if (chance(dice, spec_.lcs)) {
     send(Verb::kGet, make(Kind::kRead, key), {"LCS", name, name});
   } else {
@@ -286,6 +294,7 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
       ++op.order;
       return note_read(op, reply.items[1]);
     case Verb::kSet:
+    case Verb::kAdd:
     case Verb::kDel:
     case Verb::kExpire:
     case Verb::kBarrier:

@@ -44,6 +44,7 @@ class PlayerSession final : public net::FdHandler {
     kGet,
     kMget,
     kSet,
+    kAdd,
     kDel,
     kExpire,
     kFlush,

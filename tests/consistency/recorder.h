@@ -33,7 +33,8 @@ struct Recorder {
   }
 
   void add(const Op& op) {
-    if (op.kind == Kind::kRead && !op.known()) return;  // it says nothing
+    const bool is_read = op.kind == Kind::kRead || op.kind == Kind::kSum;
+    if (is_read && !op.known()) return;  // it says nothing
     history.push_back(op);
   }
 };

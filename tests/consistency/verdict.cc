@@ -10,6 +10,7 @@
 #include "tests/consistency/floor_check.h"
 #include "tests/consistency/order_check.h"
 #include "tests/consistency/register_check.h"
+#include "tests/consistency/sum_check.h"
 
 namespace heatsink::consistency {
 namespace {
@@ -97,6 +98,7 @@ Verdict judge(const History& history, Nanos bound, Level level) {
     append(verdict.violations, check_no_way_back(key, kOfEach));
   }
   if (level != Level::kTtl) append(verdict.violations, check_barriers(history, keys, kOfEach));
+  append(verdict.violations, check_sums(history, kOfEach));
   if (level == Level::kSession) append(verdict.violations, check_session_order(keys, kOfEach));
   return verdict;
 }

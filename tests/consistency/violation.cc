@@ -32,6 +32,10 @@ std::string what(const Op& op) {
       return fmt::format("let it live for {} ms{}", op.ttl.count(), of_wall(op));
     case Kind::kBarrier:
       return "asked for a barrier";
+    case Kind::kAdd:
+      return fmt::format("added {}", op.value);
+    case Kind::kSum:
+      return fmt::format("read the sum {}", op.value);
   }
   return "";
 }
@@ -56,6 +60,8 @@ std::string to_string(Promise promise) {
       return "session order";
     case Promise::kBarrier:
       return "barrier";
+    case Promise::kSum:
+      return "sum";
   }
   return "";
 }

@@ -19,6 +19,7 @@ enum class Promise : std::uint8_t {
   kNoWayBack,     // what one client of a proxy was shown, no client of it reads behind
   kSessionOrder,  // nor does a session, across keys, read behind anything it was told
   kBarrier,       // nor anybody behind what was written before a barrier was asked for
+  kSum,           // a counter shows what was added before, nothing else, and never shrinks
 };
 
 std::string to_string(Promise promise);

@@ -66,10 +66,7 @@ struct LibraryProcess::Application {
         options(its_options),
         runtime(fibers, network, name),
         node(network, name),
-        loop(node.poller()),
-        server(net::resolve(net::parse_redis_url(options.server_url).value().address)
-                   .value()
-                   .front()) {
+        loop(node.poller()) {
     node.run(loop);
     client.emplace(client_options(options), runtime);
   }
@@ -77,7 +74,7 @@ struct LibraryProcess::Application {
   resp::Value ask_own(const std::vector<std::string_view>& request) {
     auto& connection = connections[&fibers.current()];
     if (connection == nullptr)
-      connection = std::make_unique<BlockingConnection>(fibers, loop, server);
+      connection = std::make_unique<BlockingConnection>(fibers, loop, options.loader_address);
     return connection->ask(request);
   }
   // The callers' loader: also called by the library's own threads.
@@ -100,7 +97,6 @@ struct LibraryProcess::Application {
   FiberRuntime runtime;
   Node node;  // of the application's own connections
   net::EventLoop loop;
-  const net::ResolvedAddress server;
   std::map<const Fiber*, std::unique_ptr<BlockingConnection>> connections;
   std::optional<client::Client<>> client;
   std::vector<std::unique_ptr<Caller>> callers;
@@ -336,8 +332,8 @@ void Libraries::start() {
 
 void Libraries::begin(std::size_t number) {
   if (is_over_) return;
-  processes_[number] = std::make_shared<LibraryProcess>(fibers_, network_, recorder_, options_,
-                                                        "library " + std::to_string(number));
+  processes_[number] =
+      std::make_shared<LibraryProcess>(fibers_, network_, recorder_, options_, name_of(number));
   for (const LoadSpec& spec : loads_[number]) processes_[number]->add_callers(spec);
 }
 
@@ -383,6 +379,8 @@ void Libraries::restart(Nanos pause) {
   std::exchange(processes_[number], nullptr)->kill();
   network_.scheduler().call_after(pause, [this, number] { begin(number); });
 }
+
+std::string Libraries::name_of(std::size_t number) { return "library " + std::to_string(number); }
 
 std::uint64_t Libraries::hits() const {
   std::uint64_t sum = hits_of_the_dead_;

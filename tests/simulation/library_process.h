@@ -20,10 +20,14 @@ struct LibraryOptions {
   std::size_t count = 0;               // processes
   std::vector<std::string> options{};  // of the library: NAME=VALUE
   // Loads and writes go over connections of the application, one for each thread; else over the
-  // library's.
+  // library's. In a cluster they go through the first proxy without copies, which must be there.
   bool has_own_loader = false;
+  // Their client asks the nodes that it knows: that proxy is not told at once of new owners.
+  bool is_loader_late = false;
   Nanos dawdle_max{0};  // a loader rests for up to so long between the reply and its return
+  // What the world sets: `server.url`, and where the connections of the application lead.
   std::string server_url = "redis://127.0.0.1:6379";
+  net::ResolvedAddress loader_address{};
 };
 
 // One run of a process that links the library: a Client, and callers, each a thread.
@@ -78,6 +82,7 @@ class Libraries {
   void restart(Nanos pause);
 
   std::uint64_t hits() const;
+  static std::string name_of(std::size_t number);  // of a process, as a node of the network
 
  private:
   void begin(std::size_t number);

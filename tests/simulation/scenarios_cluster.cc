@@ -179,6 +179,20 @@ std::vector<Scenario> of_elections() {
        .options = {"cache.max-staleness=300ms", "upstream.response-timeout=200ms",
                    "upstream.connect-timeout=200ms"},
        .length = seconds(50)},
+      // A master goes on when the new one has just been elected, and answers the proofs that lie in
+      // its buffers. Its copies are still there, because the bound is longer than its stop.
+      {.name = "cluster, masters go on just after their election, many writes",
+       .sessions = {"via=1,count=12,lcs=2000,think-us=1000",
+                    "via=2,count=4,set=9000,think-us=2000"},
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = seconds(3),
+       .level = consistency::Level::kSession,
+       .cluster = {.masters = 3,
+                   .nodes = {.node_timeout = Millis(700), .election_pause = Millis(1)}},
+       .faults = {.stop_until_replaced = 5},
+       .options = {"cache.level=session", "cache.max-staleness=3s"},
+       .length = seconds(12)},
       // It goes on when the new master has just been elected.
       {.name = "cluster, masters go on just after their election",
        .sessions = all_of({cluster_one_by_one(1), cluster_past(2)}),

@@ -173,11 +173,123 @@ std::vector<Scenario> beside_proxies() {
   };
 }
 
+constexpr Faults kSeparations{
+    .separate = 5, .stop_min = std::chrono::seconds(13), .stop_max = std::chrono::seconds(15)};
+constexpr ModelNodeOptions kLong{.node_timeout = std::chrono::seconds(8),
+                                 .election_pause = Millis(1)};
+
+// The writers past the process use proxies without copies, as clients of the cluster. With
+// `has_own_loader`, the process loads and writes through the first of them.
+Scenario in_a_cluster(const char* name, const Faults& faults, Nanos length,
+                      const ModelNodeOptions& nodes = {}) {
+  return {.name = name,
+          .sessions = join({callers(2),
+                            {"via=1,count=2,set=2000,px=200,del=1500,ttl=500,think-us=15000",
+                             "via=1,count=2,set=3000,del=3000,think-us=150000"}}),
+          .proxies = 1,
+          .plain_proxies = 1,
+          .bound = kStalenessMax,
+          .cluster = {.masters = 3, .nodes = nodes},
+          .faults = faults,
+          .library = {.count = 1},
+          .length = length};
+}
+
+Scenario with_own_loader(Scenario scenario) {
+  scenario.library.has_own_loader = true;
+  return scenario;
+}
+
+// Only the end of a copy makes room for another value, not its refresh.
+Scenario without_refresh(Scenario scenario) {
+  scenario.library.options = {"refresh.interval=10s", "refresh.early=0"};
+  scenario.sessions =
+      join({callers_that_read(2), {"via=1,count=2,set=3000,del=3000,keys=4,think-us=150000"}});
+  return scenario;
+}
+
+// Two masters answer reads for seconds. Only the voters tell the process that one of them has been
+// replaced.
+Scenario two_masters_at_once() {
+  using std::chrono::seconds;
+  Scenario scenario =
+      in_a_cluster("library in a cluster, two masters at once", kSeparations, seconds(50), kLong);
+  scenario.sessions = {"via=2,count=10,think-us=20000",
+                       "via=1,count=2,set=2000,del=1500,think-us=15000"};
+  scenario.bound = Millis(300);
+  scenario.cluster.separation = SimulatedClusterOptions::Separation::kMasterWithProxies;
+  scenario.library.options = {"cache.max-staleness=300ms",     "cache.heartbeat-interval=100ms",
+                              "refresh.interval=10s",          "refresh.early=0",
+                              "server.response-timeout=200ms", "server.connect-timeout=200ms"};
+  return scenario;
+}
+
+// Likewise, and the process knows it, but not the application's client. Of many keys few are
+// written while the old master is cut off: it answers no read of those. The writers soon give up
+// what it does not answer, and write to the new one.
+Scenario late_loader() {
+  using std::chrono::seconds;
+  Scenario scenario = with_own_loader(without_refresh(
+      in_a_cluster("library in a cluster, late loader", kSeparations, seconds(50), kLong)));
+  scenario.proxies = scenario.plain_proxies = 2;
+  scenario.library.is_loader_late = true;
+  scenario.cluster.separation = SimulatedClusterOptions::Separation::kMasterFromNodes;
+  scenario.sessions = {"via=3,count=4,keys=40,think-us=10000",
+                       "via=2,count=6,set=2000,del=500,keys=40,think-us=300000"};
+  scenario.options = {"upstream.response-timeout=200ms", "upstream.connect-timeout=200ms"};
+  return scenario;
+}
+
+Scenario with_late_answers(Scenario scenario) {
+  scenario.library.dawdle_max = Millis(30);
+  scenario.network = {.slow_segment = 0.2, .slow_max = Millis(40)};
+  return scenario;
+}
+
+std::vector<Scenario> of_clusters() {
+  using std::chrono::seconds;
+  Faults all = kLibraryFaults;
+  all.stop_server = all.restart_server = 0;
+  all.move_slot = 0.5;
+  all.steal_slot = 0.3;
+  all.move_atomically = 0.3;
+  all.fail_over_by_hand = 0.3;
+  all.kill_node = 0.3;
+  all.stop_master = 0.3;
+  all.stop_until_replaced = 0.2;
+  all.separate = 0.3;
+  all.stop_node_shortly = 0.3;
+  all.stop_max = seconds(4);
+  const ModelNodeOptions quick = {.node_timeout = seconds(2), .election_pause = Millis(1)};
+  const Faults elections = {
+      .stop_master = 0.5, .separate = 1, .stop_min = seconds(2), .stop_max = seconds(6)};
+  const Faults thefts = {.steal_slot = 3};
+  return {
+      in_a_cluster("library in a cluster", {}, seconds(2)),
+      with_own_loader(in_a_cluster("library in a cluster, own loader", {}, seconds(2))),
+      in_a_cluster("library in a cluster, slots move", {.move_slot = 3}, seconds(6)),
+      without_refresh(in_a_cluster("library in a cluster, slots are stolen", thefts, seconds(6))),
+      with_late_answers(with_own_loader(without_refresh(in_a_cluster(
+          "library in a cluster, slots are stolen, late answers", thefts, seconds(8))))),
+      in_a_cluster("library in a cluster, slots move atomically", {.move_atomically = 3},
+                   seconds(8)),
+      in_a_cluster("library in a cluster, fail-over by hand", {.fail_over_by_hand = 3}, seconds(6)),
+      in_a_cluster("library in a cluster, quick elections", elections, seconds(12), quick),
+      with_own_loader(in_a_cluster("library in a cluster, quick elections, own loader", elections,
+                                   seconds(12), quick)),
+      two_masters_at_once(),
+      late_loader(),
+      in_a_cluster("library in a cluster, faults", all, seconds(10)),
+      with_own_loader(in_a_cluster("library in a cluster, own loader, faults", all, seconds(10))),
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> library_scenarios() {
   std::vector<Scenario> out;
-  for (const auto& part : {of_loads(), of_links(), of_earned_copies(), beside_proxies()})
+  for (const auto& part :
+       {of_loads(), of_links(), of_earned_copies(), beside_proxies(), of_clusters()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -29,7 +30,7 @@ constexpr std::size_t kBrokenNamed = 5;  // at the end, with the command that pl
 
 struct Flags {
   std::string program;  // as it was called
-  std::uint64_t seed = 1, count = 0;
+  std::uint64_t seed = 1, count = 0, each = 0;
   double for_s = 0, length_s = 0, bound_s = -1;
   std::vector<std::string> only, first;
   bool until_broken = false, shrinks = false, talks = false, lists = false;
@@ -68,6 +69,8 @@ class Order {
     if (is_first_) return *first_[number_first_++ % first_.size()];
     return *all_[number_all_++ % all_.size()];
   }
+  // As many scenarios as there are for next() without --first.
+  std::size_t size() const { return all_.size(); }
   void played(std::uint64_t events) { (is_first_ ? events_first_ : events_all_) += events; }
 
  private:
@@ -151,7 +154,8 @@ void print_broken(const Flags& flags, const Scenario& scenario, std::uint64_t se
 
 int play_all(const Flags& flags) {
   Order order(flags);
-  const std::uint64_t count = flags.count > 0 ? flags.count : 1;
+  const std::uint64_t count =
+      flags.each > 0 ? flags.each * order.size() : std::max<std::uint64_t>(flags.count, 1);
   Totals totals;
   std::vector<std::string> commands;  // of the first seeds that were broken
   tell_of_the_end();
@@ -187,6 +191,7 @@ int run(int argc, char** argv) {
   flags.program = argv[0];
   app.add_option("--seed", flags.seed, "First seed");
   app.add_option("--count", flags.count, "Number of seeds (1)");
+  app.add_option("--each", flags.each, "Number of seeds of each scenario");
   app.add_option("--for", flags.for_s, "Play seeds for so many seconds of processor time");
   app.add_option("--length", flags.length_s, "Virtual seconds per seed; else as the scenario says");
   app.add_option("--bound", flags.bound_s, "How old a copy may be, in seconds; else as promised");

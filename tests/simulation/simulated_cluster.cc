@@ -153,7 +153,23 @@ Nanos SimulatedCluster::some_time(Nanos least, Nanos most) {
   return Nanos(std::llround(std::exp(low + (high - low) * scheduler().unit())));
 }
 
+// In the order of the names: that of a hash table is not the same everywhere.
+std::vector<std::string> SimulatedCluster::stored_names() const {
+  std::vector<std::string> names;
+  for (const auto& member : members_) {
+    if (member == nullptr || !member->node->is_master()) continue;
+    for (const auto& [db, keys] : member->server.data())
+      for (const auto& [name, entry] : keys) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::uint16_t SimulatedCluster::random_slot() {
+  if (options_.acts_on_all_keys) {
+    const std::vector<std::string> names = stored_names();
+    if (!names.empty()) return resp::key_slot(names[scheduler().below(names.size())]);
+  }
   const auto& keys = recorder_.keys;
   return resp::key_slot(recorder_.name(keys[scheduler().below(keys.size())]));
 }
@@ -304,12 +320,12 @@ void SimulatedCluster::keep_stopped(ModelPort master, std::uint16_t slot) {
   after(Millis(4), [this, master, slot] { keep_stopped(master, slot); });
 }
 
-void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& proxies) {
+void SimulatedCluster::separate(Nanos time, const std::vector<std::string>& copiers) {
   if (!begin()) return;
   const std::string master = ModelBus::node_name(random_master());
   const auto kind = options_.separation.value_or(static_cast<Separation>(scheduler().below(4)));
-  const auto is_copier = [proxies](const std::string& name) {
-    return std::find(proxies.begin(), proxies.end(), name) != proxies.end();
+  const auto is_copier = [copiers](const std::string& name) {
+    return std::find(copiers.begin(), copiers.end(), name) != copiers.end();
   };
   const auto is_cut_off = [=](const std::string& inside, const std::string& outside) {
     const bool is_server = ModelBus::is_node_name(outside) && outside != master;

@@ -33,6 +33,8 @@ struct SimulatedClusterOptions {
     kMasterFromNodes,  // but not from the proxies
   };
   std::optional<Separation> separation{};
+  // Acts are about the slots of all keys that a server has; else of the clients' keys.
+  bool acts_on_all_keys = false;
   ModelNodeOptions nodes{};
 };
 
@@ -68,8 +70,8 @@ class SimulatedCluster {
   void stop(Nanos time);       // a master, as SIGSTOP
   void stop_until_replaced();  // it goes on within kJustAfter behind the election
   // A network that comes apart: a master from the others, with the proxies or without them, or a
-  // proxy from some nodes. `proxies`: the names of those that have copies.
-  void separate(Nanos time, const std::vector<std::string>& proxies);
+  // proxy from some nodes. `copiers`: the proxies and processes that have copies.
+  void separate(Nanos time, const std::vector<std::string>& copiers);
 
   // ---- others
 
@@ -92,6 +94,7 @@ class SimulatedCluster {
   void after(Nanos pause, Step step) { scheduler().call_after(pause, std::move(step)); }
   Nanos some_time(Nanos least, Nanos most);
   std::uint16_t random_slot();
+  std::vector<std::string> stored_names() const;
   ModelPort random_master();
   ModelPort other_master(ModelPort than);
   // Asks when the process does not stand still, and goes on with the reply.

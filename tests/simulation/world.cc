@@ -123,7 +123,7 @@ World::World(WorldOptions options)
   proxies_.resize(options_.proxies);
   for (std::size_t i = 0; i < options_.proxies; ++i) start_proxy(i);
   if (cluster_) cluster_->bus().on_claim([this](ModelPort owner) { tell_plain_proxies(owner); });
-  libraries_ = std::make_unique<Libraries>(network_, recorder_, options_.library);
+  libraries_ = std::make_unique<Libraries>(network_, recorder_, library_options());
   clients_ = std::make_unique<Clients>(network_);
   for (const consistency::LoadSpec& spec : options_.sessions) {
     for (std::uint32_t i = 0; i < spec.keys; ++i)
@@ -191,7 +191,8 @@ void World::start_proxy(std::size_t which) {
 // there before the other proxies know.
 void World::tell_plain_proxies(ModelPort owner) {
   const net::HostPort address{"127.0.0.1", owner};
-  for (std::size_t i = options_.proxies - options_.plain_proxies; i < options_.proxies; ++i) {
+  const bool skips_first = options_.library.is_loader_late;
+  for (std::size_t i = first_plain() + (skips_first ? 1 : 0); i < options_.proxies; ++i) {
     if (!proxies_[i]) continue;
     topology::ClusterDirectory& directory = proxies_[i]->shared.cluster;
     directory.is_stale(directory.node_at(address, address));
@@ -201,8 +202,15 @@ void World::tell_plain_proxies(ModelPort owner) {
 policy::ProxyOptions World::options_of_proxy(std::size_t which) const {
   policy::ProxyOptions options = options_.proxy;
   if (cluster_) options.upstream = cluster_->url();
-  if (which >= options_.proxies - options_.plain_proxies) options.cache_enabled = false;
+  if (which >= first_plain()) options.cache_enabled = false;
   return options;
+}
+
+LibraryOptions World::library_options() const {
+  LibraryOptions library = options_.library;
+  library.loader_address = address_of(cluster_ ? port_of_proxy(first_plain()) : Servers::kPort);
+  if (cluster_) library.server_url = cluster_->url();
+  return library;
 }
 
 World::~World() {
@@ -347,8 +355,8 @@ void World::reconfigure() {
 
 void World::separate() {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < options_.proxies - options_.plain_proxies; ++i)
-    names.push_back(proxy_name(port_of_proxy(i)));
+  for (std::size_t i = 0; i < first_plain(); ++i) names.push_back(proxy_name(port_of_proxy(i)));
+  for (std::size_t i = 0; i < options_.library.count; ++i) names.push_back(Libraries::name_of(i));
   cluster_->separate(stop_time(), names);
 }
 

@@ -83,7 +83,8 @@ struct Conditions {
 struct WorldOptions {
   std::uint64_t seed = 1;
   std::size_t proxies = 1;
-  std::size_t plain_proxies = 0;  // so many of them, the last ones, have no copies
+  // So many of them, the last ones, have no copies. They hear of new owners in a cluster at once.
+  std::size_t plain_proxies = 0;
   std::size_t workers = 2;
   std::vector<consistency::LoadSpec> sessions;  // `via`: 0 the server, then proxies, libraries
   LibraryOptions library;
@@ -168,6 +169,8 @@ class World {
   void start_proxy(std::size_t which);
   void tell_plain_proxies(ModelPort owner);
   policy::ProxyOptions options_of_proxy(std::size_t which) const;
+  LibraryOptions library_options() const;
+  std::size_t first_plain() const { return options_.proxies - options_.plain_proxies; }
   ProxyProcess* any_proxy();  // null: it is down at the moment
 
   const WorldOptions options_;

@@ -17,8 +17,12 @@ constexpr std::uint8_t kTakenBackAtOnce = 4;  // ... before the first pause
 constexpr Nanos kTakenBackPause = Millis(5);  // also after an error that names no node
 constexpr Nanos kLaterPauseMax = Millis(50);  // the longest
 
-// The server has ended the wait because its slot or its role has changed.
-bool is_unblocked(std::string_view line) { return line.starts_with("UNBLOCKED "); }
+// The server has ended the wait because its slot or its role has changed: "UNBLOCKED force unblock
+// from blocking operation, instance state changed (master -> replica?)". After CLIENT UNBLOCK, of
+// an administrator or of the proxy (wait.h), the command is over.
+bool is_unblocked(std::string_view line) {
+  return line.starts_with("UNBLOCKED ") && line.find("CLIENT UNBLOCK") == std::string_view::npos;
+}
 
 // Redis refuses the rest of a transaction with this, after it has refused to queue a command.
 bool is_exec_abort(std::string_view line) { return line.starts_with("EXECABORT"); }

@@ -141,15 +141,15 @@ void Session::act_on_wait(Wait::Next next) {
       host_.call_later(*this, wait_->pause(), &Session::end_wait);
       return;
     case Wait::Next::kUnblock:
-      if (unblock()) return;
-      [[fallthrough]];
+      if (!unblock()) act_on_wait(wait_->not_sent(parts_.loop.clock()));
+      return;
     case Wait::Next::kClose:
       close();
       return;
   }
 }
 
-// False: there is no other connection.
+// False: no other connection is ready.
 bool Session::unblock() {
   // With the proxy's own login, because the client's user may lack the right.
   Upstream* const connection = private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;

@@ -24,6 +24,12 @@ Wait::Next Wait::client_left() {
   return Next::kUnblock;
 }
 
+Wait::Next Wait::not_sent(TimePoint now) {
+  asked_ = false;
+  if (unsent_since_ == TimePoint{}) unsent_since_ = now;
+  return now - unsent_since_ < kPatience ? Next::kRetry : Next::kClose;
+}
+
 // ":0": the command does not wait. Its reply is on its way, or the server has postponed the command
 // (CLIENT PAUSE) and it will wait later.
 Wait::Next Wait::unblock_answered(std::string_view reply) {

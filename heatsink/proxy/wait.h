@@ -70,6 +70,8 @@ class Wait {
   // calls again after it.
   Next client_left();
   Next unblock_answered(std::string_view reply);
+  // kUnblock could not be sent: another connection is being opened, or cannot be.
+  Next not_sent(TimePoint now);
   Nanos pause() { return std::exchange(pause_, std::min(pause_ * 2, kPauseMax)); }
 
   // The client has left or ended its output: the reply that begins is kept. A reply that has waited
@@ -83,6 +85,7 @@ class Wait {
 
  private:
   static constexpr Nanos kPauseMax = Millis(100);
+  static constexpr Nanos kPatience = std::chrono::seconds(2);       // with another connection
   static constexpr Nanos kAtOnce = std::chrono::microseconds(200);  // a fast round trip
 
   CommandUndo undo_;
@@ -91,6 +94,7 @@ class Wait {
   TimePoint sent_at_;
   std::uint64_t connection_ = 0;  // its id on the server; 0: unknown
   TimePoint marked_at_{};
+  TimePoint unsent_since_{};
   Nanos pause_ = Millis(1);
   bool marked_ = false;
   bool asked_ = false;  // CLIENT UNBLOCK is in flight, or has succeeded

@@ -67,6 +67,17 @@ TEST(Wait, PausesGrowToABound) {
   EXPECT_EQ(wait.pause(), Millis(100));
 }
 
+// The first client of a user may be the only one that has a connection to a node.
+TEST(Wait, IsEndedLaterIfAnotherConnectionIsBeingOpened) {
+  Wait wait = marked(kHello2);
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
+  EXPECT_EQ(wait.not_sent(kEarly), Next::kRetry);
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
+  EXPECT_EQ(wait.not_sent(kEarly + Millis(1900)), Next::kRetry);
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
+  EXPECT_EQ(wait.not_sent(kEarly + Millis(2000)), Next::kClose);
+}
+
 TEST(Wait, ThatCannotBeUnblockedIsClosed) {
   for (const std::string_view hello :
        {"-ERR unknown command 'HELLO'\r\n", "*0\r\n", "*2\r\n$2\r\nid\r\n$1\r\n7\r\n", ""}) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of one server meet a cluster: command by command, they see what one server answers."""
 
+import re
 import socket
 import unittest
 
@@ -246,6 +247,39 @@ class Waiting(ClusterTest):
             until(lambda k=key: self.blocked(k) == 1, what="the pop waits")
             self.assertEqual(pusher("RPUSH", key, "x"), 1)
             self.assertEqual(waiter.read(), [key.encode(), b"x"])
+
+    def test_the_wait_of_a_client_that_leaves_is_ended_once(self):
+        self.to_values()("GET", FIRST)  # opens the connection to the node that ends the wait
+        before = self.calls(FIRST)
+        waiter = self.to_values()
+        waiter.send("BLPOP", FIRST, 0)
+        until(lambda: self.blocked(FIRST) == 1, what="the pop waits")
+        waiter.close()
+        until(lambda: self.calls(FIRST)["client|unblock"] > before["client|unblock"],
+              what="the proxy ends the wait")  # fmt: skip
+        until(lambda: self.blocked(FIRST) == 0, what="nobody waits")
+        pusher = self.to_values()
+        self.assertEqual(pusher("RPUSH", FIRST, "x"), 1)
+        self.assertEqual(pusher("LPOP", FIRST), b"x")
+        after = self.calls(FIRST)
+        for command, calls in before.items():
+            self.assertEqual(after[command], calls + 1, command)
+
+    def calls(self, key):
+        stats = self.cluster.owner(key)("INFO", "commandstats").decode()
+        calls = dict(re.findall(r"cmdstat_(\S+?):calls=(\d+)", stats))
+        return {name: int(calls.get(name, 0)) for name in ("blpop", "client|unblock")}
+
+    def test_an_administrator_ends_a_wait(self):
+        node = self.cluster.owner(FIRST)
+        waiter = self.to_values()
+        waiter.send("BLPOP", FIRST, 0)
+        until(lambda: self.blocked(FIRST) == 1, what="the pop waits")
+        line = next(line for line in node("CLIENT", "LIST").decode().splitlines()
+                    if " cmd=blpop " in line)  # fmt: skip
+        self.assertEqual(node("CLIENT", "UNBLOCK", re.match(r"id=(\d+)", line)[1], "ERROR"), 1)
+        self.assertIn("UNBLOCKED", str(waiter.read()))
+        self.assertEqual(waiter("PING"), "PONG")
 
     def blocked(self, key):
         info = self.cluster.owner(key)("INFO", "clients").decode()

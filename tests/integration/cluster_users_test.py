@@ -130,6 +130,23 @@ class Rights(UsersTest):
                 self.assertEqual(alice("BLPOP", key, 1), [key.encode(), b"1"])
             self.denied(alice("BLPOP", SECRETS[0], 1))
 
+    def test_the_wait_of_the_first_client_is_ended_when_it_leaves(self):
+        """The proxy has no other connection to the node then. It opens one: if it only closed the
+        client's, an element that is popped at that moment would be lost."""
+        proxy = self.open(self.PROXY_OPTIONS)
+        for key in KEYS:
+            client = RawClient(proxy.port)
+            self.assertEqual(client.ask("AUTH", "alice", "wonder"), b"+OK\r\n")
+            client.send("BLPOP", key, 0)
+            until(lambda: self.waiting() == 1, what="the command waits")
+            client.close()
+            until(lambda: self.waiting() == 0, what="the wait has ended")
+        self.assertEqual(proxy.metric("heatsink_waits_ended_total"), len(KEYS))
+
+    def waiting(self):
+        infos = [node("INFO", "clients") for node in self.cluster.masters]
+        return sum(int(re.search(rb"blocked_clients:(\d+)", info)[1]) for info in infos)
+
     def test_hello_logs_in(self):
         client = self.to_proxy()
         got = client.ask("HELLO", 3, "AUTH", "alice", "wonder", "SETNAME", "queen")

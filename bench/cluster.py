@@ -4,7 +4,9 @@
 
 GET: two proxies, one in front of a single server and one in front of a cluster, get the same load
 in turns; the figure is the proxies' CPU time per request. MGET of 20 keys: the time of one request
-of three nodes, against the slowest of its three parts asked alone, in turns over one connection.
+of three nodes, against the slowest of its three parts asked alone, in turns over one connection;
+and the same of a client that asks the nodes itself, all at once. That one shows what is the
+machine's: three nodes on two cores do not work at the same time.
 """
 
 import argparse
@@ -50,6 +52,42 @@ def timed_us(client, command):
     return (time.perf_counter() - begun) * 1e6
 
 
+def print_mget(what, whole, alone):
+    print(f"| {what} | slowest part {max(alone):.0f} us | {whole:.0f} us |"
+          f" {whole / max(alone):.2f} |")  # fmt: skip
+
+
+def medians_of(rounds, measures):
+    rows = [[measure() for measure in measures] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*rows)]
+
+
+class DirectPart:
+    """As the proxy sends it: a request for each slot, and all of a node in one write."""
+
+    def __init__(self, harness, port, names):
+        self.client = harness.RawClient(port)
+        self.request = b"".join(harness.encode("MGET", name) for name in names)
+        self.bytes = sum(len(self.client.ask("MGET", name)) for name in names)
+
+    def send(self):
+        self.client.send_raw(self.request)
+
+    def receive(self):
+        left = self.bytes
+        while left > 0:
+            left -= len(self.client.socket.recv(left))
+
+
+def direct_us(parts):
+    begun = time.perf_counter()
+    for part in parts:
+        part.send()
+    for part in parts:
+        part.receive()
+    return (time.perf_counter() - begun) * 1e6
+
+
 def measure_mget(harness, cluster, many, rounds):
     client = harness.RawClient(many.port)
     names = [f"m{i}" for i in range(KEYS)]
@@ -58,14 +96,18 @@ def measure_mget(harness, cluster, many, rounds):
     parts = {}
     for name in names:
         parts.setdefault(cluster.owner(name).port, []).append(name)
+    sizes = ", ".join(str(len(part)) for part in parts.values())
+    what = f"MGET of {KEYS} keys of {len(parts)} nodes ({sizes})"
     commands = [["MGET", *names], *(["MGET", *part] for part in parts.values())]
     commands += [["GET", names[0]]]
-    columns = list(zip(*([timed_us(client, each) for each in commands] for _ in range(rounds))))
-    whole, *alone, get = (statistics.median(column) for column in columns)
-    sizes = ", ".join(str(len(part)) for part in parts.values())
-    print(f"| MGET of {KEYS} keys of {len(parts)} nodes ({sizes}) |"
-          f" slowest part {max(alone):.0f} us | {whole:.0f} us |"
-          f" {whole / max(alone):.2f} |")  # fmt: skip
+    whole, *alone, get = medians_of(
+        rounds, [lambda each=each: timed_us(client, each) for each in commands]
+    )
+    print_mget(what, whole, alone)
+    direct = [DirectPart(harness, port, part) for port, part in parts.items()]
+    asked = [direct, *([each] for each in direct)]
+    whole, *alone = medians_of(rounds, [lambda each=each: direct_us(each) for each in asked])
+    print_mget(f"{what}, by the client itself", whole, alone)
     print(f"| GET | {get:.0f} us | | |")
 
 

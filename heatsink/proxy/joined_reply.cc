@@ -81,11 +81,16 @@ std::string in_positions(std::span<const PartReply> parts) {
   for (const PartReply& part : parts) count += part.positions.size();
   std::vector<std::string_view> all(count);
   std::size_t bytes = 0;
+  constexpr std::string_view kOne = "*1\r\n";  // most parts have one key
   for (const PartReply& part : parts) {
+    bytes += part.wire.size();
+    if (part.positions.size() == 1 && part.wire.starts_with(kOne)) {
+      all[part.positions.front()] = part.wire.substr(kOne.size());
+      continue;
+    }
     const std::vector<std::string_view> elements = elements_of(part.wire);
     if (elements.size() != part.positions.size()) return std::string(kOtherForm);
     for (std::size_t i = 0; i < elements.size(); ++i) all[part.positions[i]] = elements[i];
-    bytes += part.wire.size();
   }
   std::string out = array_header(count);
   out.reserve(out.size() + bytes);

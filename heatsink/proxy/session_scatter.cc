@@ -2,7 +2,6 @@
 // Executes commands in parts on several nodes of a cluster (fan_out.h, scatter.h).
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <utility>
 
 #include "heatsink/base/hash_inline.h"
@@ -18,28 +17,38 @@ std::string wire_of(const std::vector<std::string_view>& args) {
   return std::string(wire.view());
 }
 
-// The keys of each slot, with what belongs to them, and their positions among all keys.
+// The keys of each slot, with what belongs to them, and their positions among all keys. There may
+// be a part for each key, so a part allocates no more than it keeps.
 std::vector<ScatterPart> parts_by_slot(const Request& request, bool in_pairs,
                                        std::vector<std::uint16_t>& slots) {
   const std::vector<std::string_view>& args = request.args();
   const std::size_t step = in_pairs ? 2 : 1;
-  struct Part {
-    std::vector<std::string_view> args;
-    std::vector<std::uint32_t> positions;
-  };
-  std::map<std::uint16_t, Part> by_slot;
-  for (std::size_t i = 1; i + step <= args.size(); i += step) {
-    Part& part = by_slot[resp::key_slot(args[i])];
-    if (part.args.empty()) part.args.push_back(args[0]);
-    for (std::size_t j = 0; j < step; ++j) part.args.push_back(args[i + j]);
-    part.positions.push_back(static_cast<std::uint32_t>((i - 1) / step));
-  }
+  const std::size_t keys = (args.size() - 1) / step;
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> order;  // slot, position
+  order.reserve(keys);
+  for (std::uint32_t i = 0; i < keys; ++i)
+    order.emplace_back(resp::key_slot(args[1 + i * step]), i);
+  std::ranges::sort(order);
   std::vector<ScatterPart> parts;
-  parts.reserve(by_slot.size());
-  slots.reserve(by_slot.size());
-  for (auto& [slot, part] : by_slot) {
-    parts.push_back({wire_of(part.args), std::move(part.positions), {}});
-    slots.push_back(slot);
+  parts.reserve(keys);
+  slots.reserve(keys);
+  ByteBuffer wire;
+  std::vector<std::string_view> words;
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last = std::find_if(
+        first, order.end(), [slot = first->first](const auto& each) { return each.first != slot; });
+    ScatterPart& part = parts.emplace_back();
+    part.positions.reserve(static_cast<std::size_t>(last - first));
+    words.assign(1, args[0]);
+    slots.push_back(first->first);
+    for (; first != last; ++first) {
+      part.positions.push_back(first->second);
+      const auto key = args.begin() + static_cast<std::ptrdiff_t>(1 + first->second * step);
+      words.insert(words.end(), key, key + static_cast<std::ptrdiff_t>(step));
+    }
+    wire.clear();
+    resp::append_request(wire, words);
+    part.request = wire.view();
   }
   return parts;
 }

@@ -185,6 +185,7 @@ class CopyKeeper final : public CopySource,
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
+  std::string cluster_problem() const;
   void add_upstream(report::Report& report) const;
 
   // copy_keeper_inspection.cc

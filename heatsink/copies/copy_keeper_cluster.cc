@@ -34,6 +34,10 @@ const redis::FillSource& CopyKeeper::source() const {
 void CopyKeeper::tick_cluster() {
   cluster_.tick();
   if (!cluster_.has_begun()) return;
+  // Without a map there is no tracker, which would see that the server is there.
+  const bool is_known = !rights_.why_no_copies().empty();
+  if (shared_.cluster.map() == nullptr && cluster_.lacks_a_right() && !is_known)
+    rights_.check(true, loop_.clock());
   const Nanos pause = shared_.options().slot_stats_interval;
   const auto proxies = static_cast<std::int64_t>(shared_.fleet_instances.load());
   slot_stats_.tick(std::max(pause, std::min(pause * proxies, kSlotStatsPauseMax)));

@@ -51,7 +51,7 @@ void CopyKeeper::add_upstream(report::Report& report) const {
                                   : withheld.empty() && (tracker_connection_.problem().empty() ||
                                                          tracker_connection_.is_refused());
   if (!report.upstream_up) {
-    report.upstream_problem = in_cluster         ? nodes_.trackers().problem()
+    report.upstream_problem = in_cluster         ? cluster_problem()
                               : withheld.empty() ? tracker_connection_.problem()
                                                  : withheld;
   }
@@ -199,10 +199,21 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   return key;
 }
 
+// "": a tracker of a node is connected.
+std::string CopyKeeper::cluster_problem() const {
+  const std::string rights = rights_.why_no_copies();
+  if (shared_.cluster.map() == nullptr)
+    return cluster_.lacks_a_right() && !rights.empty() ? rights : cluster_.problem();
+  const std::string problem = nodes_.trackers().problem();
+  return problem.empty() || rights.empty() ? problem : problem + "; " + rights;
+}
+
 std::string CopyKeeper::coherence() const {
   if (!shared_.options().cache_enabled) return "off (cache.enabled is false)";
-  if (cluster_.has_begun())
-    return nodes_.trackers().problem().empty() ? filler_.state() : nodes_.trackers().problem();
+  if (cluster_.has_begun()) {
+    const std::string problem = cluster_problem();
+    return problem.empty() ? filler_.state() : problem;
+  }
   if (shared_.upstream_address.is_withheld()) return shared_.upstream_address.withheld();
   const bool is_confirmed =
       shared_.proof.confirmed_at() >= loop_.clock() - shared_.options().max_staleness;

@@ -17,6 +17,7 @@ bool is_about_something_else(const resp::Value& reply) {
 }  // namespace
 
 struct RightsCheck::Asked {
+  bool is_cluster = false;
   std::vector<policy::NeededRight> needed;
   std::vector<resp::Value> replies;
   bool is_over = false;
@@ -39,6 +40,7 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
   checked_at_ = now;
   const std::string_view user = shared_.credentials().acl_user();
   asked_ = std::make_shared<Asked>();
+  asked_->is_cluster = is_cluster;
   asked_->needed = policy::needed_rights(user, shared_.options().heartbeat_key, is_cluster);
   pipeline_ = std::make_unique<redis::Pipeline>(
       redis::PipelineOptions{.credentials = shared_.credentials(),
@@ -67,9 +69,10 @@ void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> 
   asked->replies.push_back(std::move(reply).value());
   if (asked->replies.size() < asked->needed.size()) return;
   end(*asked);
-  log_changes(policy::missing_rights(shared_.credentials().acl_user(),
-                                     shared_.options().heartbeat_key, asked->needed,
-                                     asked->replies));
+  log_changes(policy::missing_rights(
+      shared_.credentials().acl_user(),
+      policy::heartbeat_pattern(shared_.options().heartbeat_key, asked->is_cluster), asked->needed,
+      asked->replies));
 }
 
 // The connection is calling this function, so the next turn closes it.

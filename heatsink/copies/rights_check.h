@@ -14,7 +14,7 @@
 namespace heatsink::copies {
 
 // It tries the commands, because only the server can interpret its ACL rules. Each check uses its
-// own connection and eight small commands; refused ones appear in the server's ACL LOG. The
+// own connection and some ten small commands; refused ones appear in the server's ACL LOG. The
 // keeper's thread.
 class RightsCheck {
  public:

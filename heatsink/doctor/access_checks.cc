@@ -9,6 +9,7 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/doctor/loopback.h"
+#include "heatsink/doctor/role_checks.h"
 #include "heatsink/policy/needed_rights.h"
 #include "heatsink/redis/redis.h"
 
@@ -27,9 +28,10 @@ bool says_nothing(const resp::Value& reply) {
 void check_rights(const Facts& facts, Findings& out) {
   const ServerFacts& server = facts.server;
   if (server.right_replies.empty()) return;
-  const auto missing =
-      policy::missing_rights(redis::Credentials{facts.upstream.user, ""}.acl_user(),
-                             facts.options.heartbeat_key, server.rights, server.right_replies);
+  const auto missing = policy::missing_rights(
+      redis::Credentials{facts.upstream.user, ""}.acl_user(),
+      policy::heartbeat_pattern(facts.options.heartbeat_key, is_cluster_node(facts.server)),
+      server.rights, server.right_replies);
   for (const policy::MissingRight& right : missing) {
     const bool needed = right.for_copies && facts.options.cache_enabled;
     out.push_back(

@@ -5,6 +5,7 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/resp/resp.h"
+#include "heatsink/resp/slot_tags.h"
 
 namespace heatsink::policy {
 namespace {
@@ -39,10 +40,17 @@ bool refuses_command(std::string_view error) {
   return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
 }
 
+std::string heartbeat_pattern(std::string_view heartbeat_key, bool is_cluster) {
+  return (is_cluster ? "{*}" : "") + std::string(heartbeat_key);
+}
+
 // TOUCH is not in the list. The proxy sends it only to servers that evict keys by use.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
                                        bool is_cluster) {
-  const std::string key(heartbeat_key), own(user);
+  // A server judges rights before it redirects, so any slot will do.
+  const std::string key =
+      is_cluster ? resp::name_in_slot(0, heartbeat_key) : std::string(heartbeat_key);
+  const std::string own(user);
   const std::string copies(kNoCopies);
   std::vector<NeededRight> needed = {
       {{"CLIENT", "TRACKING", "OFF"}, "CLIENT TRACKING", "+client|tracking", copies, true},
@@ -65,12 +73,25 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
        "commands of modules, and of servers newer than this proxy, use private connections",
        false},
       {{"SELECT", "0"}, "SELECT", "+select", "clients can use only database 0", false}};
-  if (is_cluster)
-    needed.push_back({{"CLUSTER", "NODES"}, "CLUSTER NODES", "+cluster|nodes", copies, true});
+  if (!is_cluster) return needed;
+  const std::string nothing = "the proxy cannot find the cluster's nodes";
+  needed.insert(
+      needed.end(),
+      {{{"CLUSTER", "INFO"}, "CLUSTER INFO", "+cluster|info", nothing, true},
+       {{"CLUSTER", "SHARDS"}, "CLUSTER SHARDS", "+cluster|shards", nothing, true, true},
+       {{"CLUSTER", "NODES"}, "CLUSTER NODES", "+cluster|nodes", copies, true},
+       {{"CONFIG", "GET", "cluster-node-timeout"},
+        "CONFIG GET",
+        "+config|get",
+        "the proxy takes it that the nodes read when the cluster is down, and waits longer after "
+        "an election",
+        false},
+       {{"PERSIST", key}, "PERSIST", "+persist", "no local copies without CONFIG GET", false},
+       {{"ASKING"}, "ASKING", "+asking", "errors for keys of slots that move", false}});
   return needed;
 }
 
-std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_key,
+std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_pattern,
                                          std::span<const NeededRight> needed,
                                          std::span<const resp::Value> replies) {
   std::vector<MissingRight> missing;
@@ -85,10 +106,10 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
     } else if (refuses_key(error) && !is_key_reported) {
       is_key_reported = true;
       missing.push_back(missing_right(
-          whose(user) + " may not read the heartbeat key '" + printable(heartbeat_key) + "'",
-          std::string(kNoCopies), grant(user, "~" + std::string(heartbeat_key)), true,
+          whose(user) + " may not read the heartbeat key '" + printable(heartbeat_pattern) + "'",
+          std::string(kNoCopies), grant(user, "~" + std::string(heartbeat_pattern)), true,
           ", or set cache.heartbeat-key to a key that it may read"));
-    } else if (resp::is_unknown_command(error)) {
+    } else if (resp::is_unknown_command(error) && !right.is_new) {
       missing.push_back(
           missing_right("the server does not know " + right.name + " (or it was renamed)",
                         right.without_it, "", right.for_copies));

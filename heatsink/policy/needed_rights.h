@@ -18,6 +18,7 @@ struct NeededRight {
   std::string rule;        // the rule that allows it, for ACL SETUSER
   std::string without_it;  // what does not work without it
   bool for_copies;         // without it there are no local copies
+  bool is_new = false;     // older servers do not know it, and need not
 };
 
 struct MissingRight {
@@ -34,14 +35,17 @@ struct MissingRight {
 // NOPERM is about a key. Of Redis 6 to 8 and Valkey.
 bool refuses_command(std::string_view error);
 
-// `user`: the name in the server's ACL.
+// The key or, in a cluster, the pattern of the keys that heartbeats read: one for each slot.
+std::string heartbeat_pattern(std::string_view heartbeat_key, bool is_cluster);
+
+// `user`: the name in the server's ACL. `is_cluster`: the server is a node of a cluster.
 std::vector<NeededRight> needed_rights(std::string_view user, std::string_view heartbeat_key,
                                        bool is_cluster);
 
 // Reads the replies to needed_rights(), in the same order, and returns the rights that are missing.
-// All commands with a key name the heartbeat key, so a refusal because of the key is reported once.
-// Knows the error texts of Redis 6 to 8 and of Valkey.
-std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_key,
+// All commands with a key name a heartbeat key, so a refusal because of the key is reported once,
+// as of heartbeat_pattern(). Knows the error texts of Redis 6 to 8 and of Valkey.
+std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_pattern,
                                          std::span<const NeededRight> needed,
                                          std::span<const resp::Value> replies);
 

@@ -39,7 +39,7 @@ std::vector<MissingRight> missing(const std::vector<std::string>& refused, const
   for (const NeededRight& right : needed)
     replies.push_back(std::count(refused.begin(), refused.end(), right.name) > 0 ? error(with)
                                                                                  : ok());
-  return missing_rights("app", kKey, needed, replies);
+  return missing_rights("app", heartbeat_pattern(kKey, is_cluster), needed, replies);
 }
 
 TEST(NeededRights, WhoMayAllIsToldNothing) {
@@ -87,11 +87,25 @@ TEST(NeededRights, ACommandThatWasRenamedIsTold) {
                                 HasSubstr("the server does not know COMMAND (or it was"))));
 }
 
+TEST(NeededRights, AnOlderServerDoesNotKnowShards) {
+  EXPECT_THAT(missing({"CLUSTER SHARDS"}, "ERR unknown subcommand 'SHARDS'", true), IsEmpty());
+}
+
 TEST(NeededRights, OfAClusterItsNodesToo) {
   const char* const text = "NOPERM User app has no permissions to run the 'cluster|nodes' command";
-  EXPECT_THAT(missing({"CLUSTER NODES"}, text), IsEmpty());
-  EXPECT_THAT(missing({"CLUSTER NODES"}, text, true),
-              ElementsAre(Field(&MissingRight::sentence, HasSubstr("+cluster|nodes"))));
+  for (const char* name : {"CLUSTER NODES", "CLUSTER INFO", "CLUSTER SHARDS", "ASKING"}) {
+    EXPECT_THAT(missing({name}, text), IsEmpty());
+    EXPECT_THAT(missing({name}, text, true),
+                ElementsAre(Field(&MissingRight::sentence,
+                                  HasSubstr(std::string("may not run ") + name + ": "))));
+  }
+}
+
+TEST(NeededRights, OfAClusterAHeartbeatKeyForEachSlot) {
+  const std::string key = needed_rights("app", kKey, true)[1].words[1];
+  EXPECT_THAT(key, ::testing::MatchesRegex("\\{[a-z0-9]+\\}heatsink:heartbeat"));
+  EXPECT_THAT(missing({"EXISTS", "PTTL", "PERSIST"}, "NOPERM No permissions to access a key", true),
+              ElementsAre(Field(&MissingRight::grant, "ACL SETUSER app ~{*}heatsink:heartbeat")));
 }
 
 TEST(NeededRights, NamesAreShownAsOneLine) {

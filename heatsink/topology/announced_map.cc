@@ -165,8 +165,12 @@ std::optional<AnnouncedMap> parse_cluster_slots(const Value& reply, const net::H
 // A line: id address flags master ping-sent pong-received config-epoch link-state slots...
 void note_config_epochs(const Value& nodes, AnnouncedMap& map) {
   if (!nodes.is_text()) return;
-  constexpr std::size_t kId = 0, kEpoch = 6;
-  std::map<std::string_view, std::uint64_t> epochs;
+  constexpr std::size_t kId = 0, kFlags = 2, kEpoch = 6;
+  struct Node {
+    std::uint64_t epoch = 0;
+    bool has_failed = false;
+  };
+  std::map<std::string_view, Node> known;
   std::string_view rest = nodes.text;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -175,11 +179,16 @@ void note_config_epochs(const Value& nodes, AnnouncedMap& map) {
     std::uint64_t epoch = 0;
     const char* const end = digits.data() + digits.size();
     const auto [at, error] = std::from_chars(digits.data(), end, epoch);
-    if (error == std::errc{} && at == end && !digits.empty()) epochs[field_of(line, kId)] = epoch;
+    if (error != std::errc{} || at != end || digits.empty()) continue;
+    const std::string flags = "," + std::string(field_of(line, kFlags)) + ",";
+    known[field_of(line, kId)] = {epoch, flags.find(",fail,") != std::string::npos};
   }
-  for (AnnouncedShard& shard : map)
-    if (const auto found = epochs.find(shard.id); found != epochs.end())
-      shard.config_epoch = found->second;
+  for (AnnouncedShard& shard : map) {
+    const auto found = known.find(shard.id);
+    if (found == known.end()) continue;
+    shard.config_epoch = found->second.epoch;
+    shard.has_failed = found->second.has_failed;
+  }
 }
 
 std::optional<ClusterView> parse_cluster_info(const Value& reply) {

@@ -25,6 +25,7 @@ struct AnnouncedShard {
   std::vector<SlotRange> slots{};  // empty: a master that is new, or has given all of them away
   std::string id{};                // of the master; "": the node does not say
   std::optional<std::uint64_t> config_epoch{};  // of the master; see note_config_epochs()
+  bool has_failed = false;                      // the master, as far as the node knows
 };
 using AnnouncedMap = std::vector<AnnouncedShard>;  // by first slot; those without slots are last
 
@@ -38,10 +39,10 @@ std::optional<AnnouncedMap> parse_cluster_shards(const resp::Value& reply,
 std::optional<AnnouncedMap> parse_cluster_slots(const resp::Value& reply,
                                                 const net::HostPort& asked);
 
-// Notes the config epoch of each master: of two nodes that claim a slot, the one with the higher
-// config epoch has it. `nodes`: the reply to CLUSTER NODES of the node that announced the map, from
-// before the map, so that no master has a higher epoch than its slots in the map. A reply of
-// another form, as the server gives to a user who may not ask, changes nothing.
+// Notes the config epoch of each master, and whether it has failed: of two nodes that claim a slot,
+// the one with the higher config epoch has it. `nodes`: the reply to CLUSTER NODES of the node that
+// announced the map, from before the map, so that no master has a higher epoch than its slots in
+// the map. A reply of another form, as the server gives to a user who may not ask, changes nothing.
 void note_config_epochs(const resp::Value& nodes, AnnouncedMap& map);
 
 // What CLUSTER INFO says about the view of the node that answered.

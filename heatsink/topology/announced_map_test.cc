@@ -90,6 +90,14 @@ TEST(AnnouncedMap, ConfigEpochsAreThoseOfTheMasters) {
       "0-16383\n";
   note_config_epochs(nodes, *map);
   EXPECT_EQ(map->front().config_epoch, 17U);
+  EXPECT_FALSE(map->front().has_failed);
+  for (const bool has_failed : {true, false}) {
+    nodes.text =
+        std::string("id a:1@2 master,") + (has_failed ? "fail" : "fail?") + " - 0 0 18 connected\n";
+    note_config_epochs(nodes, *map);
+    EXPECT_EQ(map->front().has_failed, has_failed);
+    EXPECT_EQ(map->front().config_epoch, 18U);
+  }
   auto unknown = parse_cluster_slots(parsed(range), kAsked);
   for (const char* text : {"", "\n\n", "id", "id a:1@2 master - 0 0 x connected",
                            "id a:1@2 master - 0 0 99999999999999999999 connected"}) {

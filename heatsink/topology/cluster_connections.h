@@ -37,6 +37,7 @@ class ClusterConnections final : public ClusterWatch::Asker {
   void tick();
   // "" or why there is no map; empty before begin().
   std::string problem() const { return watch_ == nullptr ? "" : watch_->problem(); }
+  bool lacks_a_right() const { return watch_ != nullptr && watch_->lacks_a_right(); }
 
   void ask(NodeIndex node, bool old_form) override;
   // Sends another question on the connection to the node. Calls `done` once, not from within this

@@ -72,13 +72,14 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
                                                       std::uint64_t epoch) {
   auto next = std::make_shared<SlotMap>();
   next->epoch = epoch;
-  std::set<NodeIndex> masters;
+  std::set<NodeIndex> masters, standing;
   for (const AnnouncedShard& shard : announced) {
     const std::optional<NodeIndex> master = node_at(shard.master, asked);
     if (!master || !masters.insert(*master).second) continue;
     SlotMap::Shard& added = next->shards.emplace_back();
     added.master = *master;
     if (shard.config_epoch) next->config_epochs[*master] = *shard.config_epoch;
+    if (!shard.has_failed) standing.insert(*master);
     for (const net::HostPort& replica : shard.replicas) {
       if (const std::optional<NodeIndex> index = node_at(replica, asked))
         added.replicas.push_back(*index);
@@ -89,7 +90,7 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
   Published out;
   const std::shared_ptr<const SlotMap> before = map();
   if (before != nullptr) {
-    out.doubtful = keep_newer_owners(masters, known(asked), *before, *next);
+    out.doubtful = keep_newer_owners(standing, known(asked), *before, *next);
   }
   fill_shards(*next);
   for (const SlotMap::Shard& shard : next->shards) {
@@ -108,14 +109,14 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
 }
 
 // Where an epoch is not known, what is announced counts.
-std::optional<NodeIndex> ClusterDirectory::keep_newer_owners(const std::set<NodeIndex>& masters,
+std::optional<NodeIndex> ClusterDirectory::keep_newer_owners(const std::set<NodeIndex>& standing,
                                                              NodeIndex asked, const SlotMap& before,
                                                              SlotMap& next) {
   std::optional<NodeIndex> doubtful;
   for (std::size_t slot = 0; slot < resp::kSlots; ++slot) {
     const NodeIndex owner = before.owners[slot], announced = next.owners[slot];
     if (announced == owner || owner == kNoNode || announced == kNoNode) continue;
-    if (owner == asked || !masters.contains(owner)) continue;
+    if (owner == asked || !standing.contains(owner)) continue;
     const auto its_epoch = before.config_epochs.find(owner);
     const auto other_epoch = next.config_epochs.find(announced);
     if (its_epoch == before.config_epochs.end() || other_epoch == next.config_epochs.end())

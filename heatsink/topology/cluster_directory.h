@@ -69,7 +69,7 @@ class ClusterDirectory {
   };
   // The watch's thread: a new map, from the node `asked`. Nodes hear of a slot's new owner at
   // different times, so a slot stays with an owner of a higher config epoch, unless that node
-  // itself names another one, or the announcement does not have it as a master. Blocks while it
+  // itself names another one, or in the announcement it is no master or has failed. Blocks while it
   // resolves host names of new nodes.
   Published publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
 
@@ -92,7 +92,7 @@ class ClusterDirectory {
   }
 
  private:
-  std::optional<NodeIndex> keep_newer_owners(const std::set<NodeIndex>& masters, NodeIndex asked,
+  std::optional<NodeIndex> keep_newer_owners(const std::set<NodeIndex>& standing, NodeIndex asked,
                                              const SlotMap& before, SlotMap& next);
   static void fill_shards(SlotMap& map);
   void give_scan_ids(SlotMap& map);

@@ -93,6 +93,13 @@ TEST_F(OwnersOfASlot, AnOwnerThatIsNoMasterLosesIt) {
   EXPECT_EQ(owner(), 7000);
 }
 
+TEST_F(OwnersOfASlot, AnOwnerThatHasFailedLosesIt) {
+  AnnouncedMap failed = older(1, 3);
+  failed[1].has_failed = true;
+  EXPECT_FALSE(directory_.publish(failed, at(7000), 3).doubtful);
+  EXPECT_EQ(owner(), 7000);
+}
+
 TEST_F(OwnersOfASlot, WithoutConfigEpochsTheLastAnnouncementCounts) {
   AnnouncedMap unknown = older(1, 3);
   unknown[0].config_epoch.reset();

@@ -11,6 +11,10 @@ namespace {
 constexpr std::size_t kEager = 16;
 constexpr Nanos kSlowPause = Millis(200);
 
+bool refuses_right(const resp::Value& reply) {
+  return reply.is_error() && reply.text.starts_with("NOPERM");
+}
+
 }  // namespace
 
 ClusterWatch::ClusterWatch(ClusterDirectory& directory, Asker& asker,
@@ -73,6 +77,7 @@ void ClusterWatch::failed(NodeIndex node, const std::string& why) { refuse(node,
 
 void ClusterWatch::answered(NodeIndex node, const Answer& answer) {
   const resp::Value& map = answer.map;
+  lacks_a_right_ = refuses_right(answer.info) || refuses_right(map);
   if (map.is_error() && !old_form_) {  // Redis before 7.0
     old_form_ = true;
     hint_ = node;
@@ -89,6 +94,7 @@ void ClusterWatch::answered(NodeIndex node, const Answer& answer) {
                                               ? parse_cluster_slots(map, asked)
                                               : parse_cluster_shards(map, asked, address.url().tls);
   old_form_ = false;
+  if (!view && answer.info.is_error()) return refuse(node, answer.info.text);
   if (!view) return refuse(node, "it is not a node of a cluster");
   if (!announced || announced->empty() || announced->front().slots.empty())
     return refuse(node, "it knows no slots");

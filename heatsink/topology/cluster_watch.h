@@ -57,6 +57,8 @@ class ClusterWatch {
 
   // "", or a sentence why there is no map, or no newer one.
   const std::string& problem() const { return problem_; }
+  // The node that was asked last has refused a question, because its user lacks a right.
+  bool lacks_a_right() const { return lacks_a_right_; }
 
  private:
   NodeIndex next_node();
@@ -74,6 +76,7 @@ class ClusterWatch {
   bool asks_ = false;
   bool old_form_ = false;    // CLUSTER SHARDS is unknown to the node that was asked last
   std::size_t refused_ = 0;  // in a row
+  bool lacks_a_right_ = false;
   TimePoint asked_at_{};
   TimePoint due_at_{};
   std::string problem_ = "no node of the cluster has answered yet";

@@ -162,6 +162,21 @@ TEST_F(ClusterWatchTest, OfTwoOwnersTheOneWithTheHigherConfigEpochIsBelieved) {
   EXPECT_EQ(owner_of_two(), "127.0.0.1:7000");
 }
 
+TEST_F(ClusterWatchTest, AMissingRightIsTold) {
+  const resp::Value refusal =
+      reply("-NOPERM User app has no permissions to run the 'cluster|info' command\r\n");
+  advance(Nanos(0));
+  watch_.answered(asked_, {refusal, refusal, refusal});
+  EXPECT_TRUE(watch_.lacks_a_right());
+  advance(ClusterWatch::kPause);
+  watch_.answered(asked_, {refusal, {}, slots_of(7000)});
+  EXPECT_TRUE(watch_.lacks_a_right());
+  EXPECT_NE(watch_.problem().find("'cluster|info'"), std::string::npos) << watch_.problem();
+  advance(ClusterWatch::kPause);
+  answer(info(true, 1), 7000);
+  EXPECT_FALSE(watch_.lacks_a_right());
+}
+
 TEST_F(ClusterWatchTest, ADownClusterHasAMapAtTheStart) {
   advance(Nanos(0));
   answer(info(false, 1), 7000);

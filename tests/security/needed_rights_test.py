@@ -3,14 +3,24 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import unittest
 
 from harness import PATIENCE_S, Redis, until
+from harness.cluster import Cluster
 from stage import HOT, DoorTest, tcp
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/security.md"
 KEY = "the server's user 'app' may not read the heartbeat key 'heatsink:heartbeat'"
+
+
+def rules_of_guide():
+    """Of a single server, and what a cluster needs besides."""
+    blocks = re.findall(r"```text\n((?:ACL SETUSER heatsink .*\n)+)```", GUIDE.read_text("utf-8"))
+    if len(blocks) != 2:
+        raise AssertionError(f"the guide has {len(blocks)} blocks of ACL SETUSER")
+    return [[rule for line in block.splitlines() for rule in line.split()[3:]] for block in blocks]
 
 
 class NeededRights(DoorTest):
@@ -77,12 +87,52 @@ class NeededRights(DoorTest):
         self.get_copies(door)
 
     def test_what_the_guide_says_is_enough(self):
-        with open(GUIDE, encoding="utf-8") as guide:
-            lines = [line for line in guide if line.startswith("ACL SETUSER heatsink ")]
-        self.assertTrue(lines, "the guide has no ACL SETUSER")
-        rules = [rule for line in lines for rule in line.split()[3:]]
-        self.user(*rules, "~app:*", "+@read", "+@write")
+        self.user(*rules_of_guide()[0], "~app:*", "+@read", "+@write")
         door = self.start()
+        self.get_copies(door)
+        self.assertNotIn("may not", door.output())
+
+
+class OfACluster(NeededRights):
+    def setUp(self):
+        DoorTest.setUp(self)
+        self.cluster = self.enterContext(Cluster(3))
+
+    def user(self, *rules):
+        for node in self.cluster.masters:
+            self.assertEqual(node("ACL", "SETUSER", "app", "on", ">pw", *rules), "OK")
+
+    def start(self, **options):
+        return self.open(self.cluster.url.replace("://", "://app:pw@"), **HOT, **options)
+
+    def test_a_user_without_the_heartbeats_key(self):
+        self.user("~app:*", "+@all")
+        door = self.start()
+        door.says("'app' may not read the heartbeat key '{*}heatsink:heartbeat': no local copies; "
+                  "grant it: ACL SETUSER app ~{*}heatsink:heartbeat, or set ")  # fmt: skip
+        until(lambda: "heartbeat key" in self.coherence(door), what="the reason in the API")
+        self.user("~{*}heatsink:heartbeat")
+        self.get_copies(door)
+
+    def test_a_user_who_may_not_ask_for_the_map(self):
+        self.user("~*", "+@all", "-cluster|info", "-cluster|shards", "-cluster|slots")
+        door = self.start()
+        door.says("'app' may not run CLUSTER INFO: the proxy cannot find the cluster's nodes; "
+                  "grant it: ACL SETUSER app +cluster|info")  # fmt: skip
+        until(lambda: "+cluster|info" in self.coherence(door), what="the reason in the API")
+        self.user("+cluster|info", "+cluster|shards")
+        self.get_copies(door)
+
+    def test_what_the_guide_says_is_enough(self):
+        one, many = rules_of_guide()
+        self.user(*one, *many, "~app:*", "+@read", "+@write")
+        door = self.start()
+        self.get_copies(door)
+        self.assertNotIn("may not", door.output())
+
+    def test_or_with_a_heartbeat_key_that_it_may_read(self):
+        self.user("~app:*", "~{*}app:heartbeat", "+@all")
+        door = self.start(**{"cache.heartbeat-key": "app:heartbeat"})
         self.get_copies(door)
         self.assertNotIn("may not", door.output())
 

@@ -7,15 +7,6 @@
 
 namespace heatsink::copies {
 
-namespace {
-
-// A server that loads its data or runs a slow script says nothing about rights.
-bool is_about_something_else(const resp::Value& reply) {
-  return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
-}
-
-}  // namespace
-
 struct RightsCheck::Asked {
   bool is_cluster = false;
   std::vector<policy::NeededRight> needed;
@@ -62,7 +53,7 @@ void RightsCheck::check(bool is_cluster, TimePoint now) {
 void RightsCheck::take(const std::shared_ptr<Asked>& asked, Result<resp::Value> reply) {
   if (asked->is_over) return;
   if (!reply.ok()) return end(*asked);
-  if (is_about_something_else(*reply)) {
+  if (policy::says_nothing_of_rights(*reply)) {
     again_ = true;
     return end(*asked);
   }

@@ -20,11 +20,6 @@ std::string user_of(const Facts& facts) {
   return printable(redis::Credentials{facts.upstream.user, ""}.acl_user());
 }
 
-// A server that loads its data or runs a slow script says nothing about rights.
-bool says_nothing(const resp::Value& reply) {
-  return reply.is_error() && !reply.text.starts_with("NOPERM") && !reply.text.starts_with("ERR");
-}
-
 void check_rights(const Facts& facts, Findings& out) {
   const ServerFacts& server = facts.server;
   if (server.right_replies.empty()) return;
@@ -47,7 +42,7 @@ void check_rights(const Facts& facts, Findings& out) {
                    "grant it", "ACL SETUSER " + user_of(facts) + " +touch", "touch"});
   }
   if (missing.empty() && (!needs_touch || touch.empty()) &&
-      std::ranges::none_of(server.right_replies, says_nothing)) {
+      std::ranges::none_of(server.right_replies, policy::says_nothing_of_rights)) {
     out.push_back(
         {Level::kOk, fmt::format("the server's user '{}' has all {} rights that the proxy "
                                  "needs",

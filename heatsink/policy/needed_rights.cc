@@ -2,6 +2,7 @@
 #include "heatsink/policy/needed_rights.h"
 
 #include <algorithm>
+#include <array>
 
 #include "heatsink/base/printable.h"
 #include "heatsink/resp/resp.h"
@@ -11,6 +12,8 @@ namespace heatsink::policy {
 namespace {
 
 constexpr std::string_view kNoCopies = "no local copies";
+constexpr std::string_view kConfigGet = "CONFIG GET";
+constexpr std::string_view kReadsWhenDown = "cluster-allow-reads-when-down";
 
 bool refuses_key(std::string_view error) {
   return error.starts_with("NOPERM") && !refuses_command(error);
@@ -38,6 +41,15 @@ MissingRight missing_right(const std::string& what, const std::string& without_i
 
 bool refuses_command(std::string_view error) {
   return error.starts_with("NOPERM") && error.find("to run the ") != std::string_view::npos;
+}
+
+bool says_nothing_of_rights(const resp::Value& reply) {
+  static constexpr std::array<std::string_view, 11> kOthers = {
+      "NOPERM", "ERR",      "MOVED",   "ASK",        "TRYAGAIN",  "CLUSTERDOWN",
+      "OOM",    "READONLY", "MISCONF", "NOREPLICAS", "MASTERDOWN"};
+  return reply.is_error() && std::ranges::none_of(kOthers, [&](std::string_view code) {
+           return reply.text.starts_with(code);
+         });
 }
 
 std::string heartbeat_pattern(std::string_view heartbeat_key, bool is_cluster) {
@@ -72,24 +84,61 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
        "+command",
        "commands of modules, and of servers newer than this proxy, use private connections",
        false},
-      {{"SELECT", "0"}, "SELECT", "+select", "clients can use only database 0", false}};
+      {{"SELECT", "0"}, "SELECT", "+select", "clients can use only database 0", false},
+      {{"CLIENT", "UNBLOCK", "0"},
+       "CLIENT UNBLOCK",
+       "+client|unblock",
+       "a client that leaves while it waits (BLPOP) may take an element along",
+       false}};
   if (!is_cluster) return needed;
   const std::string nothing = "the proxy cannot find the cluster's nodes";
   needed.insert(
       needed.end(),
       {{{"CLUSTER", "INFO"}, "CLUSTER INFO", "+cluster|info", nothing, true},
-       {{"CLUSTER", "SHARDS"}, "CLUSTER SHARDS", "+cluster|shards", nothing, true, true},
-       {{"CLUSTER", "NODES"}, "CLUSTER NODES", "+cluster|nodes", copies, true},
-       {{"CONFIG", "GET", "cluster-node-timeout"},
-        "CONFIG GET",
-        "+config|get",
-        "the proxy takes it that the nodes read when the cluster is down, and waits longer after "
-        "an election",
+       {{"CLUSTER", "SHARDS"},
+        "CLUSTER SHARDS",
+        "+cluster|shards",
+        nothing,
+        true,
+        true,
+        "CLUSTER SLOTS"},
+       {{"CLUSTER", "SLOTS"},
+        "CLUSTER SLOTS",
+        "+cluster|slots",
+        nothing,
+        true,
+        false,
+        "CLUSTER SHARDS"},
+       {{"CLUSTER", "NODES"},
+        "CLUSTER NODES",
+        "+cluster|nodes",
+        "after a slot has moved, its former owner may count for a moment",
         false},
-       {{"PERSIST", key}, "PERSIST", "+persist", "no local copies without CONFIG GET", false},
+       {{"CONFIG", "GET", std::string(kReadsWhenDown)},
+        std::string(kConfigGet),
+        "+config|get",
+        "the proxy takes it that nodes may read when the cluster is down, and proves by PERSIST",
+        false},
+       {{"PERSIST", key}, "PERSIST", "+persist", copies, true, false, std::string(kConfigGet)},
        {{"ASKING"}, "ASKING", "+asking", "errors for keys of slots that move", false}});
   return needed;
 }
+
+namespace {
+
+// Of the right that `right.unless` names.
+bool is_needless(const NeededRight& right, std::span<const NeededRight> needed,
+                 std::span<const resp::Value> replies) {
+  const auto other = std::ranges::find(needed, right.unless, &NeededRight::name);
+  const auto at = static_cast<std::size_t>(other - needed.begin());
+  if (right.unless.empty() || at >= std::min(needed.size(), replies.size())) return false;
+  const resp::Value& reply = replies[at];
+  if (reply.is_error()) return false;
+  const resp::Value* const setting = reply.find(kReadsWhenDown);
+  return right.unless != kConfigGet || (setting != nullptr && setting->text == "no");
+}
+
+}  // namespace
 
 std::vector<MissingRight> missing_rights(std::string_view user, std::string_view heartbeat_pattern,
                                          std::span<const NeededRight> needed,
@@ -98,7 +147,7 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
   bool is_key_reported = false;
   for (std::size_t i = 0; i < std::min(needed.size(), replies.size()); ++i) {
     const NeededRight& right = needed[i];
-    if (!replies[i].is_error()) continue;
+    if (!replies[i].is_error() || is_needless(right, needed, replies)) continue;
     const std::string& error = replies[i].text;
     if (refuses_command(error)) {
       missing.push_back(missing_right(whose(user) + " may not run " + right.name, right.without_it,
@@ -108,7 +157,9 @@ std::vector<MissingRight> missing_rights(std::string_view user, std::string_view
       missing.push_back(missing_right(
           whose(user) + " may not read the heartbeat key '" + printable(heartbeat_pattern) + "'",
           std::string(kNoCopies), grant(user, "~" + std::string(heartbeat_pattern)), true,
-          ", or set cache.heartbeat-key to a key that it may read"));
+          heartbeat_pattern.starts_with("{*}")
+              ? ""
+              : ", or set cache.heartbeat-key to a key that it may read"));
     } else if (resp::is_unknown_command(error) && !right.is_new) {
       missing.push_back(
           missing_right("the server does not know " + right.name + " (or it was renamed)",

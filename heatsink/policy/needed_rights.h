@@ -19,6 +19,9 @@ struct NeededRight {
   std::string without_it;  // what does not work without it
   bool for_copies;         // without it there are no local copies
   bool is_new = false;     // older servers do not know it, and need not
+  // Not missed if the right of this name is there; "CONFIG GET": if that says that no node reads
+  // when the cluster is down.
+  std::string unless = {};
 };
 
 struct MissingRight {
@@ -34,6 +37,10 @@ struct MissingRight {
 // Whether the error refuses the command itself: "NOPERM ... to run the 'exists' command". Any other
 // NOPERM is about a key. Of Redis 6 to 8 and Valkey.
 bool refuses_command(std::string_view error);
+
+// The reply tells neither that the user may run the command, nor that it may not: the server loads
+// its data, or runs a slow script. Errors about slots, replicas and disks come after the rights.
+bool says_nothing_of_rights(const resp::Value& reply);
 
 // The key or, in a cluster, the pattern of the keys that heartbeats read: one for each slot.
 std::string heartbeat_pattern(std::string_view heartbeat_key, bool is_cluster);

@@ -91,9 +91,56 @@ TEST(NeededRights, AnOlderServerDoesNotKnowShards) {
   EXPECT_THAT(missing({"CLUSTER SHARDS"}, "ERR unknown subcommand 'SHARDS'", true), IsEmpty());
 }
 
+TEST(NeededRights, OneWayToTheMapIsEnough) {
+  const char* const text = "NOPERM User app has no permissions to run the 'cluster' command";
+  EXPECT_THAT(missing({"CLUSTER SHARDS"}, text, true), IsEmpty());
+  EXPECT_THAT(missing({"CLUSTER SLOTS"}, text, true), IsEmpty());
+  EXPECT_THAT(missing({"CLUSTER SHARDS", "CLUSTER SLOTS"}, text, true),
+              ::testing::AllOf(::testing::SizeIs(2),
+                               ::testing::Each(Field(&MissingRight::for_copies, true))));
+}
+
+// The nodes may read when the cluster is down, or it is not known.
+TEST(NeededRights, AProofByWritingIsNeededUnlessTheSettingsSayNo) {
+  const auto needed = needed_rights("app", kKey, true);
+  const auto is_missing = [&](const resp::Value& setting) {
+    std::vector<resp::Value> replies;
+    for (const NeededRight& right : needed) {
+      replies.push_back(ok());
+      if (right.name == "CONFIG GET") replies.back() = setting;
+      if (right.name == "PERSIST") replies.back() = error("NOPERM may not to run the 'persist'");
+    }
+    const auto told = missing_rights("app", kKey, needed, replies);
+    return std::ranges::any_of(told, [](const MissingRight& right) {
+      return right.for_copies && right.grant == "ACL SETUSER app +persist";
+    });
+  };
+  const auto says = [](const char* value) {
+    resp::Value reply;
+    reply.type = resp::Value::Type::kMap;
+    reply.items.resize(2);
+    reply.items[0] = reply.items[1] = ok();
+    reply.items[0].text = "cluster-allow-reads-when-down";
+    reply.items[1].text = value;
+    return reply;
+  };
+  EXPECT_FALSE(is_missing(says("no")));
+  EXPECT_TRUE(is_missing(says("yes")));
+  EXPECT_TRUE(is_missing(error("NOPERM no permissions to run the 'config|get' command")));
+}
+
+TEST(NeededRights, ErrorsThatComeAfterTheRightsSayThatTheyAreThere) {
+  for (const char* text : {"MOVED 0 127.0.0.1:7000", "READONLY You can't write", "NOREPLICAS x",
+                           "CLUSTERDOWN The cluster is down", "NOPERM x", "ERR x"})
+    EXPECT_FALSE(says_nothing_of_rights(error(text))) << text;
+  EXPECT_TRUE(says_nothing_of_rights(error("LOADING Redis is loading the dataset in memory")));
+  EXPECT_TRUE(says_nothing_of_rights(error("BUSY Redis is busy running a script")));
+  EXPECT_FALSE(says_nothing_of_rights(ok()));
+}
+
 TEST(NeededRights, OfAClusterItsNodesToo) {
   const char* const text = "NOPERM User app has no permissions to run the 'cluster|nodes' command";
-  for (const char* name : {"CLUSTER NODES", "CLUSTER INFO", "CLUSTER SHARDS", "ASKING"}) {
+  for (const char* name : {"CLUSTER NODES", "CLUSTER INFO", "CONFIG GET", "ASKING"}) {
     EXPECT_THAT(missing({name}, text), IsEmpty());
     EXPECT_THAT(missing({name}, text, true),
                 ElementsAre(Field(&MissingRight::sentence,

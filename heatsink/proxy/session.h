@@ -368,6 +368,7 @@ class Session final : public ClientTransport::Listener,
   Step send_waiting(Upstream& connection, Request& request);
   void send_mark(Upstream& connection);
   void mark_answered(std::string_view hello);
+  void retry_end_of_wait();
   void unblock_answered(std::string_view reply);
   void act_on_wait(Wait::Next next);
   bool unblock();

@@ -29,9 +29,12 @@ std::vector<ScatterPart> parts_by_slot(const Request& request, bool in_pairs,
   for (std::uint32_t i = 0; i < keys; ++i)
     order.emplace_back(resp::key_slot(args[1 + i * step]), i);
   std::ranges::sort(order);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    count += i == 0 || order[i].first != order[i - 1].first ? 1U : 0U;
   std::vector<ScatterPart> parts;
-  parts.reserve(keys);
-  slots.reserve(keys);
+  parts.reserve(count);
+  slots.reserve(count);
   ByteBuffer wire;
   std::vector<std::string_view> words;
   for (auto first = order.begin(); first != order.end();) {

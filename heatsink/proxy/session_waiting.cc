@@ -129,6 +129,11 @@ void Session::end_wait() {
   act_on_wait(wait_->client_left());
 }
 
+void Session::retry_end_of_wait() {
+  if (wait_) wait_->pause_is_over();
+  end_wait();
+}
+
 void Session::unblock_answered(std::string_view reply) {
   if (wait_) act_on_wait(wait_->unblock_answered(reply));
 }
@@ -138,7 +143,7 @@ void Session::act_on_wait(Wait::Next next) {
     case Wait::Next::kNothing:
       return;
     case Wait::Next::kRetry:
-      host_.call_later(*this, wait_->pause(), &Session::end_wait);
+      host_.call_later(*this, wait_->pause(), &Session::retry_end_of_wait);
       return;
     case Wait::Next::kUnblock:
       if (!unblock()) act_on_wait(wait_->not_sent(parts_.loop.clock()));

@@ -17,7 +17,7 @@ void Wait::mark_answered(std::string_view hello, TimePoint read_at) {
 }
 
 Wait::Next Wait::client_left() {
-  if (!marked_ || asked_) return Next::kNothing;
+  if (!marked_ || asked_ || rests_) return Next::kNothing;
   // CLIENT UNBLOCK needs an id.
   if (connection_ == 0) return Next::kClose;
   asked_ = true;
@@ -33,6 +33,7 @@ Wait::Next Wait::not_sent(TimePoint now) {
 // ":0": the command does not wait. Its reply is on its way, or the server has postponed the command
 // (CLIENT PAUSE) and it will wait later.
 Wait::Next Wait::unblock_answered(std::string_view reply) {
+  unsent_since_ = {};
   if (reply.starts_with(":1\r")) return Next::kNothing;
   asked_ = false;
   const bool later =

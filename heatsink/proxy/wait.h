@@ -72,7 +72,12 @@ class Wait {
   Next unblock_answered(std::string_view reply);
   // kUnblock could not be sent: another connection is being opened, or cannot be.
   Next not_sent(TimePoint now);
-  Nanos pause() { return std::exchange(pause_, std::min(pause_ * 2, kPauseMax)); }
+  // After kRetry: how long to wait until pause_is_over(), and then client_left().
+  Nanos pause() {
+    rests_ = true;
+    return std::exchange(pause_, std::min(pause_ * 2, kPauseMax));
+  }
+  void pause_is_over() { rests_ = false; }
 
   // The client has left or ended its output: the reply that begins is kept. A reply that has waited
   // is not for the client; any other reply is, if the client is still there.
@@ -97,6 +102,7 @@ class Wait {
   TimePoint unsent_since_{};
   Nanos pause_ = Millis(1);
   bool marked_ = false;
+  bool rests_ = false;  // a pause goes on
   bool asked_ = false;  // CLIENT UNBLOCK is in flight, or has succeeded
   bool keeps_reply_ = false;
   bool reply_waited_ = false;

@@ -59,6 +59,17 @@ TEST(Wait, IsEndedAgainWhileTheServerPutsItOff) {
   }
 }
 
+// Whatever else happens to the session meanwhile.
+TEST(Wait, IsNotEndedDuringAPause) {
+  Wait wait = marked(kHello2);
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
+  EXPECT_EQ(wait.not_sent(kEarly), Next::kRetry);
+  EXPECT_EQ(wait.pause(), Millis(1));
+  EXPECT_EQ(wait.client_left(), Next::kNothing);
+  wait.pause_is_over();
+  EXPECT_EQ(wait.client_left(), Next::kUnblock);
+}
+
 TEST(Wait, PausesGrowToABound) {
   Wait wait = marked(kHello2);
   EXPECT_EQ(wait.pause(), Millis(1));

@@ -44,6 +44,7 @@ void Tracker::connected(TimePoint now) {
   slots_.reset();
   first_proof_at_.reset();
   epoch_asked_at_.reset();
+  own_epoch_.reset();
   proves_by_writing_ = false;
   names_.clear();
   // Before AUTH: the reply tells whether a fresh connection may run commands.

@@ -251,6 +251,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::uint16_t last_slot_ = 0;              // of the key that ends a heartbeat
   std::optional<TimePoint> first_proof_at_;  // of this connection
   std::optional<TimePoint> epoch_asked_at_;  // the same
+  std::optional<std::uint64_t> own_epoch_;   // the same; the node's config epoch
   bool rests_ = false;
 };
 

@@ -20,6 +20,16 @@ using resp::Value;
 // With more slots a heartbeat costs the server so much that it comes less often.
 constexpr std::size_t kFewSlots = 32;
 
+// The number behind `name` in the text of CLUSTER INFO; nothing: it is not there.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const begin = text.data() + at + name.size();
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 void Tracker::ask_settings(TimePoint now) {
@@ -101,14 +111,17 @@ Status Tracker::on_slot_proof(const Value& reply) {
   return refusal_error("the proof of a slot failed", reply);
 }
 
+// A slot that has been taken from the node, and taken back, was perhaps proven before and after,
+// and its keys have changed meanwhile without a push. Only a node with the highest config epoch
+// takes slots without raising it, and that was the other one: so the node's own epoch shows it.
 void Tracker::on_view(const Value& reply, TimePoint asked_at) {
-  constexpr std::string_view kEpoch = "cluster_current_epoch:";
-  const std::size_t at = reply.text.find(kEpoch);
-  if (!reply.is_text() || at == std::string::npos) return;
-  std::uint64_t epoch = 0;
-  const char* const begin = reply.text.data() + at + kEpoch.size();
-  const auto [end, error] = std::from_chars(begin, reply.text.data() + reply.text.size(), epoch);
-  if (error == std::errc{}) events_.on_cluster_epoch(epoch, asked_at);
+  if (!reply.is_text()) return;
+  if (const auto own = number_after(reply.text, "cluster_my_epoch:")) {
+    if (own_epoch_ && *own_epoch_ != *own) events_.on_flush();
+    own_epoch_ = own;
+  }
+  if (const auto epoch = number_after(reply.text, "cluster_current_epoch:"))
+    events_.on_cluster_epoch(*epoch, asked_at);
 }
 
 // A server that does not show its settings may allow what is dangerous.

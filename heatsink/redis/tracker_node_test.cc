@@ -163,6 +163,28 @@ TEST_F(NodeTracker, ABarrierProvesAllSlots) {
   EXPECT_THAT(log_.take(), ElementsAre("epoch 5 at 200", "heartbeat 200", "barrier 3"));
 }
 
+// Before the replies behind it: what they tell is younger.
+TEST_F(NodeTracker, ANodeThatHasTakenSlotsMayHaveLostThemBefore) {
+  const auto own = [](int epoch) {
+    return bulk("cluster_current_epoch:9\r\ncluster_my_epoch:" + std::to_string(epoch) + "\r\n");
+  };
+  bring_up();
+  for (const int epoch : {3, 3, 4}) {
+    tracker_.barrier(1, at(200));
+    hear(own(epoch) + kBeat, at(201));
+    const Lines lines = log_.take();
+    ASSERT_EQ(lines.front() == "flush", epoch == 4);
+    EXPECT_EQ(lines.back(), "barrier 1");
+  }
+  // Another connection has no copies from before.
+  tracker_.disconnected("test");
+  begin("no");
+  bring_up();
+  tracker_.barrier(2, at(200));
+  hear(own(5) + kBeat, at(201));
+  EXPECT_THAT(log_.take(), ElementsAre("epoch 9 at 200", "heartbeat 200", "barrier 2"));
+}
+
 TEST_F(NodeTracker, TheEpochIsAskedForWhenItIsDueOrWanted) {
   bring_up();  // asked at 101
   TrackerOptions seldom = options();

@@ -75,17 +75,20 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
   std::set<NodeIndex> masters, standing;
   for (const AnnouncedShard& shard : announced) {
     const std::optional<NodeIndex> master = node_at(shard.master, asked);
-    if (!master || !masters.insert(*master).second) continue;
-    SlotMap::Shard& added = next->shards.emplace_back();
-    added.master = *master;
-    if (shard.config_epoch) next->config_epochs[*master] = *shard.config_epoch;
-    if (!shard.has_failed) standing.insert(*master);
-    for (const net::HostPort& replica : shard.replicas) {
-      if (const std::optional<NodeIndex> index = node_at(replica, asked))
-        added.replicas.push_back(*index);
-    }
+    if (!master) continue;
     for (const SlotRange& range : shard.slots)
       for (std::size_t slot = range.first; slot <= range.last; ++slot) next->owners[slot] = *master;
+    if (!masters.insert(*master).second) continue;  // several are reached by one address
+    if (shard.config_epoch) next->config_epochs[*master] = *shard.config_epoch;
+    if (!shard.has_failed) standing.insert(*master);
+    SlotMap::Shard& added = next->shards.emplace_back();
+    added.master = *master;
+    for (const net::HostPort& replica : shard.replicas) {
+      const std::optional<NodeIndex> index = node_at(replica, asked);
+      if (!index) continue;
+      added.replicas.push_back(*index);
+      standing.insert(*index);
+    }
   }
   Published out;
   const std::shared_ptr<const SlotMap> before = map();
@@ -108,27 +111,35 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
   return out;
 }
 
-// Where an epoch is not known, what is announced counts.
+// Where an epoch is not known, what is announced counts. A slot that is announced for nobody is one
+// whose owner the node takes for a replica, before it hears of the new master.
 std::optional<NodeIndex> ClusterDirectory::keep_newer_owners(const std::set<NodeIndex>& standing,
                                                              NodeIndex asked, const SlotMap& before,
                                                              SlotMap& next) {
-  std::optional<NodeIndex> doubtful;
+  std::set<NodeIndex> kept;
   for (std::size_t slot = 0; slot < resp::kSlots; ++slot) {
     const NodeIndex owner = before.owners[slot], announced = next.owners[slot];
-    if (announced == owner || owner == kNoNode || announced == kNoNode) continue;
-    if (owner == asked || !standing.contains(owner)) continue;
+    if (announced == owner || owner == kNoNode || owner == asked) continue;
+    if (!standing.contains(owner)) continue;
     const auto its_epoch = before.config_epochs.find(owner);
+    if (its_epoch == before.config_epochs.end()) continue;
     const auto other_epoch = next.config_epochs.find(announced);
-    if (its_epoch == before.config_epochs.end() || other_epoch == next.config_epochs.end())
-      continue;
-    if (other_epoch->second <= its_epoch->second) {
+    if (announced != kNoNode && other_epoch == next.config_epochs.end()) continue;
+    if (announced == kNoNode || other_epoch->second <= its_epoch->second) {
       next.owners[slot] = owner;
-      doubtful = owner;
-      std::uint64_t& epoch = next.config_epochs[owner];
-      epoch = std::max(epoch, its_epoch->second);
+      kept.insert(owner);
     }
   }
-  return doubtful;
+  for (const NodeIndex owner : kept) {
+    std::uint64_t& epoch = next.config_epochs[owner];
+    epoch = std::max(epoch, before.config_epochs.at(owner));
+    const auto is_its = [owner](const SlotMap::Shard& shard) { return shard.master == owner; };
+    if (std::ranges::any_of(next.shards, is_its)) continue;  // else it is announced as a replica
+    SlotMap::Shard shard = *std::ranges::find_if(before.shards, is_its);
+    shard.slots = 0;
+    next.shards.push_back(std::move(shard));
+  }
+  return kept.empty() ? std::nullopt : std::optional(*kept.begin());
 }
 
 // Masters without slots are not in the map.

@@ -69,7 +69,7 @@ class ClusterDirectory {
   };
   // The watch's thread: a new map, from the node `asked`. Nodes hear of a slot's new owner at
   // different times, so a slot stays with an owner of a higher config epoch, unless that node
-  // itself names another one, or in the announcement it is no master or has failed. Blocks while it
+  // itself names another one, or the announcement does not have it, or as failed. Blocks while it
   // resolves host names of new nodes.
   Published publish(const AnnouncedMap& announced, const net::HostPort& asked, std::uint64_t epoch);
 

@@ -86,9 +86,28 @@ TEST_F(OwnersOfASlot, TheOwnerItselfMayGiveItAway) {
   EXPECT_EQ(owner(), 7000);
 }
 
-TEST_F(OwnersOfASlot, AnOwnerThatIsNoMasterLosesIt) {
+// A node that has voted, and has not heard of the new master, takes that one for a replica.
+TEST_F(OwnersOfASlot, AnOwnerThatIsStillTakenForAReplicaStays) {
   const AnnouncedMap all = {
       {.master = at(7000), .replicas = {at(7001)}, .slots = {{0, 16383}}, .config_epoch = 1}};
+  EXPECT_TRUE(directory_.publish(all, at(7000), 3).doubtful);
+  EXPECT_EQ(owner(), 7001);
+  ASSERT_EQ(directory_.map()->shards.size(), 2U);
+  EXPECT_EQ(directory_.map()->shards[1].slots, 8193U);
+}
+
+TEST_F(OwnersOfASlot, ANodeThatKnowsNoOwnerDoesNotTakeItAway) {
+  AnnouncedMap gap = announced(1, 3);
+  gap[1].slots = {{8192, 16383}};
+  EXPECT_EQ(directory_.publish(gap, at(7000), 3).doubtful, directory_.node_at(at(7001), at(7001)));
+  EXPECT_EQ(owner(), 7001);
+  EXPECT_FALSE(directory_.publish(gap, at(7001), 3).doubtful);
+  EXPECT_EQ(directory_.map()->owner(8191), kNoNode);
+}
+
+TEST_F(OwnersOfASlot, AnOwnerThatIsNotThereLosesIt) {
+  const AnnouncedMap all = {
+      {.master = at(7000), .replicas = {}, .slots = {{0, 16383}}, .config_epoch = 1}};
   EXPECT_FALSE(directory_.publish(all, at(7000), 3).doubtful);
   EXPECT_EQ(owner(), 7000);
 }
@@ -116,6 +135,14 @@ TEST(ClusterDirectory, AMasterWithoutSlotsIsKnownAndNotInTheMap) {
   EXPECT_TRUE(directory.publish(announced, asked, 1).is_new);
   EXPECT_TRUE(directory.knows({"127.0.0.1", 7002}, asked));
   EXPECT_EQ(directory.map()->shards.size(), 2U);
+}
+
+TEST(ClusterDirectory, MastersThatAreReachedByOneAddressAreOne) {
+  ClusterDirectory directory(seed());
+  directory.translate_by(*AddressTranslation::parse("10.0.0.1=127.0.0.1,10.0.0.2=127.0.0.1"));
+  directory.publish(halves({"10.0.0.1", 7000}, {"10.0.0.2", 7000}), {"10.0.0.1", 7000}, 1);
+  ASSERT_EQ(directory.map()->shards.size(), 1U);
+  EXPECT_EQ(directory.map()->shards[0].slots, 16384U);
 }
 
 TEST(ClusterDirectory, AnnouncedAddressesAreTranslated) {

@@ -41,6 +41,7 @@ Nanos ClusterWatch::pause_to_next() {
 // The hint first, then the masters of the map and the seeds in turn. Hints may come with each
 // request, so the node that alone can end a doubt goes before them.
 NodeIndex ClusterWatch::next_node() {
+  if (again_) return *std::exchange(again_, std::nullopt);
   if (doubtful_) return *std::exchange(doubtful_, std::nullopt);
   if (hint_) return *std::exchange(hint_, std::nullopt);
   const std::shared_ptr<const SlotMap> map = directory_.map();
@@ -73,14 +74,17 @@ void ClusterWatch::refuse(NodeIndex node, const std::string& why) {
   problem_ = "node " + directory_.node(node).where() + ": " + why;
 }
 
-void ClusterWatch::failed(NodeIndex node, const std::string& why) { refuse(node, why); }
+void ClusterWatch::failed(NodeIndex node, const std::string& why) {
+  silent_ = node;
+  refuse(node, why);
+}
 
 void ClusterWatch::answered(NodeIndex node, const Answer& answer) {
   const resp::Value& map = answer.map;
   lacks_a_right_ = refuses_right(answer.info) || refuses_right(map);
   if (map.is_error() && !old_form_) {  // Redis before 7.0
     old_form_ = true;
-    hint_ = node;
+    again_ = node;
     return refuse(node, map.text);
   }
   if (map.is_error()) {
@@ -106,7 +110,8 @@ void ClusterWatch::answered(NodeIndex node, const Answer& answer) {
   const ClusterDirectory::Published published =
       directory_.publish(*announced, asked, view->current_epoch);
   if (published.doubtful) {
-    doubtful_ = published.doubtful;
+    // One that does not answer is asked every other time.
+    if (published.doubtful != std::exchange(silent_, std::nullopt)) doubtful_ = published.doubtful;
     return refuse(node, "its view of a slot is older than that of " +
                             directory_.node(*published.doubtful).where());
   }

@@ -69,7 +69,9 @@ class ClusterWatch {
   Asker& asker_;
   std::vector<NodeIndex> seeds_;
   std::uint64_t random_;
+  std::optional<NodeIndex> again_;     // it does not know the new form of the question
   std::optional<NodeIndex> doubtful_;  // whose slots another node gave to somebody else
+  std::optional<NodeIndex> silent_;    // the last that failed
   std::optional<NodeIndex> hint_;
   std::size_t turn_ = 0;  // of the rotation over all nodes
   bool wanted_ = true;

@@ -76,13 +76,17 @@ void cluster_info(const ModelCall& call) {
   bool is_down = call.server.cluster == ModelCluster::kDown;
   const bool is_first = call.server.cluster == ModelCluster::kOwner &&
                         call.server.cluster_port == ModelState::kFirstPort;
-  std::uint64_t epoch = is_first || is_down ? 1 : 2;
+  std::uint64_t epoch = is_first || is_down ? 1 : 2, own_epoch = epoch;
   if (const ModelNode* node = call.server.node.get()) {
+    const auto& members = node->view().members;
+    const ModelView::Member& own = members.at(node->port());
     is_down = node->is_down();
     epoch = node->view().current_epoch;
+    own_epoch = own.is_master ? own.epoch : members.at(own.master).epoch;
   }
   call.bulk(std::string("cluster_enabled:1\r\ncluster_state:") + (is_down ? "fail" : "ok") +
-            "\r\ncluster_current_epoch:" + std::to_string(epoch) + "\r\n");
+            "\r\ncluster_current_epoch:" + std::to_string(epoch) +
+            "\r\ncluster_my_epoch:" + std::to_string(own_epoch) + "\r\n");
 }
 
 // [[first, last, [host, port, id], replicas...], ...]

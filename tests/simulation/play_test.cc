@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "heatsink/base/log.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/shrink.h"
@@ -35,6 +38,16 @@ TEST_F(PlayTest, CopiesAnswerInEachScenarioButThoseOfCounters) {
     EXPECT_TRUE(played.verdict.violations.empty())
         << scenario.name << consistency::to_text(played.verdict, scenario.bound);
   }
+}
+
+TEST_F(PlayTest, CountersAreInPartsAndNoAdditionFails) {
+  World world(world_options(*find_scenario("counters in parts"), 3));
+  world.play(kShort);
+  EXPECT_EQ(world.recorder().errors, 0U) << world.recorder().first_error;
+  const auto parts = std::ranges::count_if(world.cluster().stored_names(), [](const auto& name) {
+    return name.find(":hs:part:") != std::string::npos;
+  });
+  EXPECT_EQ(parts, 3 * 5);
 }
 
 // Every fifth access of these keys is a write. That pays where each hit spares the server a

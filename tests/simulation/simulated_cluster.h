@@ -59,6 +59,7 @@ class SimulatedCluster {
   // Of the slot of a key; a replica of that.
   ModelPort owner_of(std::string_view key) const { return bus_.owner(resp::key_slot(key)); }
   ModelPort replica_of(ModelPort master) const;
+  std::vector<std::string> stored_names() const;  // of all keys of all masters, in order
 
   // ---- acts
 
@@ -94,7 +95,6 @@ class SimulatedCluster {
   void after(Nanos pause, Step step) { scheduler().call_after(pause, std::move(step)); }
   Nanos some_time(Nanos least, Nanos most);
   std::uint16_t random_slot();
-  std::vector<std::string> stored_names() const;
   ModelPort random_master();
   ModelPort other_master(ModelPort than);
   // Asks when the process does not stand still, and goes on with the reply.

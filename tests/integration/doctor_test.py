@@ -262,7 +262,7 @@ class Logins(DoctorTest):
         self.assertEqual(code, 1, text)
         lines = [finding["paste"] for finding in findings["rights"]]
         self.assertIn("ACL SETUSER few +client|tracking", lines)
-        self.assertEqual(len(lines), 8)
+        self.assertEqual(len(lines), 9)
         for _ in range(2):  # a missing key is seen only by a user who may run the command
             for finding in doctor(url)[1]["rights"]:
                 if finding["paste"]:

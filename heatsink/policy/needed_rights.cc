@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "heatsink/base/printable.h"
 #include "heatsink/resp/resp.h"
@@ -35,6 +36,39 @@ MissingRight missing_right(const std::string& what, const std::string& without_i
           .what = what,
           .without_it = without_it,
           .grant = grant};
+}
+
+// What a cluster needs besides. `key`: a heartbeat key.
+std::vector<NeededRight> cluster_rights(const std::string& key) {
+  const std::string copies(kNoCopies);
+  const std::string nothing = "the proxy cannot find the cluster's nodes";
+  return {{{"CLUSTER", "INFO"}, "CLUSTER INFO", "+cluster|info", nothing, true},
+          {{"CLUSTER", "SHARDS"},
+           "CLUSTER SHARDS",
+           "+cluster|shards",
+           nothing,
+           true,
+           true,
+           "CLUSTER SLOTS"},
+          {{"CLUSTER", "SLOTS"},
+           "CLUSTER SLOTS",
+           "+cluster|slots",
+           nothing,
+           true,
+           false,
+           "CLUSTER SHARDS"},
+          {{"CLUSTER", "NODES"},
+           "CLUSTER NODES",
+           "+cluster|nodes",
+           "after a slot has moved, its former owner may count for a moment",
+           false},
+          {{"CONFIG", "GET", std::string(kReadsWhenDown)},
+           std::string(kConfigGet),
+           "+config|get",
+           "the proxy takes it that nodes may read when the cluster is down, and proves by PERSIST",
+           false},
+          {{"PERSIST", key}, "PERSIST", "+persist", copies, true, false, std::string(kConfigGet)},
+          {{"ASKING"}, "ASKING", "+asking", "errors for keys of slots that move", false}};
 }
 
 }  // namespace
@@ -90,37 +124,7 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
        "+client|unblock",
        "a client that leaves while it waits (BLPOP) may take an element along",
        false}};
-  if (!is_cluster) return needed;
-  const std::string nothing = "the proxy cannot find the cluster's nodes";
-  needed.insert(
-      needed.end(),
-      {{{"CLUSTER", "INFO"}, "CLUSTER INFO", "+cluster|info", nothing, true},
-       {{"CLUSTER", "SHARDS"},
-        "CLUSTER SHARDS",
-        "+cluster|shards",
-        nothing,
-        true,
-        true,
-        "CLUSTER SLOTS"},
-       {{"CLUSTER", "SLOTS"},
-        "CLUSTER SLOTS",
-        "+cluster|slots",
-        nothing,
-        true,
-        false,
-        "CLUSTER SHARDS"},
-       {{"CLUSTER", "NODES"},
-        "CLUSTER NODES",
-        "+cluster|nodes",
-        "after a slot has moved, its former owner may count for a moment",
-        false},
-       {{"CONFIG", "GET", std::string(kReadsWhenDown)},
-        std::string(kConfigGet),
-        "+config|get",
-        "the proxy takes it that nodes may read when the cluster is down, and proves by PERSIST",
-        false},
-       {{"PERSIST", key}, "PERSIST", "+persist", copies, true, false, std::string(kConfigGet)},
-       {{"ASKING"}, "ASKING", "+asking", "errors for keys of slots that move", false}});
+  if (is_cluster) std::ranges::move(cluster_rights(key), std::back_inserter(needed));
   return needed;
 }
 

@@ -24,6 +24,14 @@ std::optional<double> info_number(std::string_view info, std::string_view name) 
   return number_in(info_field(info, name));
 }
 
+std::optional<std::uint64_t> info_epoch(std::string_view info, std::string_view name) {
+  const std::string_view text = info_field(info, name);
+  std::uint64_t epoch = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), epoch);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return epoch;
+}
+
 std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

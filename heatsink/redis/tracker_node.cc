@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heatsink/base/units.h"
+#include "heatsink/redis/info_text.h"
 #include "heatsink/redis/refusal.h"
 #include "heatsink/redis/tracker.h"
 #include "heatsink/resp/key_slot.h"
@@ -19,16 +20,6 @@ using resp::Value;
 
 // With more slots a heartbeat costs the server so much that it comes less often.
 constexpr std::size_t kFewSlots = 32;
-
-// The number behind `name` in the text of CLUSTER INFO; nothing: it is not there.
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view name) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const begin = text.data() + at + name.size();
-  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
-  return error == std::errc{} ? std::optional(number) : std::nullopt;
-}
 
 }  // namespace
 
@@ -116,11 +107,11 @@ Status Tracker::on_slot_proof(const Value& reply) {
 // takes slots without raising it, and that was the other one: so the node's own epoch shows it.
 void Tracker::on_view(const Value& reply, TimePoint asked_at) {
   if (!reply.is_text()) return;
-  if (const auto own = number_after(reply.text, "cluster_my_epoch:")) {
+  if (const auto own = info_epoch(reply.text, "cluster_my_epoch")) {
     if (own_epoch_ && *own_epoch_ != *own) events_.on_flush();
     own_epoch_ = own;
   }
-  if (const auto epoch = number_after(reply.text, "cluster_current_epoch:"))
+  if (const auto epoch = info_epoch(reply.text, "cluster_current_epoch"))
     events_.on_cluster_epoch(*epoch, asked_at);
 }
 

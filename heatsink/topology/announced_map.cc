@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "heatsink/redis/info_text.h"
+
 namespace heatsink::topology {
 namespace {
 
@@ -92,17 +94,6 @@ std::string_view field_of(std::string_view line, std::size_t number) {
     line.remove_prefix(space + 1);
   }
   return line.substr(0, line.find(' '));
-}
-
-// The number after "\nNAME:" in the text of INFO; nothing: no such line.
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view name) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + name.size());
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  if (error != std::errc{} || end == rest.data()) return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -194,7 +185,7 @@ void note_config_epochs(const Value& nodes, AnnouncedMap& map) {
 std::optional<ClusterView> parse_cluster_info(const Value& reply) {
   if (!reply.is_text()) return std::nullopt;
   const std::string_view text = reply.text;
-  const auto epoch = number_after(text, "cluster_current_epoch:");
+  const auto epoch = redis::info_epoch(text, "cluster_current_epoch");
   if (!epoch || text.find("cluster_state:") == std::string_view::npos) return std::nullopt;
   return ClusterView{text.find("cluster_state:ok") != std::string_view::npos, *epoch};
 }

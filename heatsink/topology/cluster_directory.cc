@@ -111,8 +111,8 @@ ClusterDirectory::Published ClusterDirectory::publish(const AnnouncedMap& announ
   return out;
 }
 
-// Where an epoch is not known, what is announced counts. A slot that is announced for nobody is one
-// whose owner the node takes for a replica, before it hears of the new master.
+// If an epoch is not known, the announcement counts. A node announces no owner of a slot while it
+// takes the owner for a replica, and has not heard yet that this replica is the new master.
 std::optional<NodeIndex> ClusterDirectory::keep_newer_owners(const std::set<NodeIndex>& standing,
                                                              NodeIndex asked, const SlotMap& before,
                                                              SlotMap& next) {

@@ -257,7 +257,7 @@ class Waiting(ClusterTest):
         waiter.close()
         until(lambda: self.calls(FIRST)["client|unblock"] > before["client|unblock"],
               what="the proxy ends the wait")  # fmt: skip
-        until(lambda: self.blocked(FIRST) == 0, what="nobody waits")
+        until(lambda: self.blocked(FIRST) == 0, what="no command waits")
         pusher = self.to_values()
         self.assertEqual(pusher("RPUSH", FIRST, "x"), 1)
         self.assertEqual(pusher("LPOP", FIRST), b"x")

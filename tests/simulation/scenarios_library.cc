@@ -224,9 +224,10 @@ Scenario two_masters_at_once() {
   return scenario;
 }
 
-// Likewise, and the process knows it, but not the application's client. Of many keys few are
-// written while the old master is cut off: it answers no read of those. The writers soon give up
-// what it does not answer, and write to the new one.
+// Two masters answer reads for seconds. The process knows which of them has been replaced; the
+// application's client does not know it. Clients write few of the many keys while the old master is
+// cut off, because it answers no read of a key that it has been asked to write. They soon give up a
+// write that it does not answer, and write to the new master.
 Scenario late_loader() {
   using std::chrono::seconds;
   Scenario scenario = with_own_loader(without_refresh(

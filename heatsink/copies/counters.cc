@@ -205,6 +205,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_upstream_errors_total",
                "Commands that failed because the server could not be reached. upstream.on-down "
                "says whether the client gets an error or is closed.")},
+      {Count::kServerAwaited,
+       counter("heatsink_upstream_awaited_total",
+               "Commands that waited for a server that was away (upstream.connect-wait).")},
       {Count::kProtocolErrors,
        counter("heatsink_protocol_errors_total",
                "Clients closed because they sent something that is not RESP.")},

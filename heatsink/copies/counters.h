@@ -80,6 +80,7 @@ enum class Count : std::uint8_t {
   kUpstreamConnects,
   kUpstreamLost,
   kUpstreamErrors,
+  kServerAwaited,
   kProtocolErrors,
   kFills,
   kFillsSpoiled,

@@ -30,6 +30,8 @@ void ClusterServers::follow_map() {
   version_ = shared_.cluster.epoch_version();
   map_ = shared_.cluster.map();
   mark_nodes();
+  // What waits for a node that is away may be for another node now.
+  for (auto& [address, node] : nodes_) node.server->wake_waiting();
 }
 
 void ClusterServers::mark_nodes() {
@@ -72,7 +74,7 @@ SingleServer& ClusterServers::at(const Destination& to) {
 
 redis::UpstreamAddress& ClusterServers::home() {
   const auto is_usable = [&](redis::UpstreamAddress& server) {
-    return node_of(server).server->known_down(Destination::any()) == nullptr;
+    return !node_of(server).server->is_away(Destination::any());
   };
   bool is_master = false;
   for (const topology::SlotMap::Shard& shard : map_->shards)

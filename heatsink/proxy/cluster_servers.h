@@ -51,7 +51,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   Upstream* shared_beside(const Upstream& connection) override {
     return of(connection).shared_beside(connection);
   }
-  const std::string* known_down(const Destination& to) override { return at(to).known_down(to); }
+  bool is_away(const Destination& to) override { return at(to).is_away(to); }
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
   bool carries(const Upstream& connection, const Destination& to) override;
@@ -134,6 +134,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool send_one(Refused& refused);
   void wake_later();
   void refuse(Pending&& pending, const std::string& why);
+  void lose(Pending&& pending, const std::string& why);
   void answer(Pending&& pending, std::string_view wire);
 
   SharedState& shared_;

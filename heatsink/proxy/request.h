@@ -103,7 +103,9 @@ struct Request {
     // Why there is no connection: the private one failed meanwhile, or the server refused the
     // database.
     std::string connection_error, db_error;
-    std::string refusal;  // the error that the client gets instead
+    bool is_login_refused = false;  // that is what connection_error is about
+    bool awaits_server = false;     // it has waited for a server that was away
+    std::string refusal;            // the error that the client gets instead
     const Relief* held_by = nullptr;
     // A read: when it began to wait for a copy, and the answer that arrived.
     TimePoint fill_wanted_at{};

@@ -188,13 +188,10 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      const std::optional<std::string>& name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   const Upstreams::Shared shared = upstreams_->shared(protocol, Destination::any());
-  if (shared.connection == nullptr && shared.down == nullptr) {
-    upstreams_->await_shared(protocol, Destination::any(), *this);
-    return stall(Awaited::kShared);
-  }
   if (shared.connection == nullptr) {
-    parts_.count(copies::Count::kUpstreamErrors);
-    return reply_error("ERR heatsink: " + *shared.down);
+    Step step = Step::kDone;
+    without_shared(request, protocol, Destination::any(), shared, step);
+    return no_connection(request, step);
   }
   if (shared.connection->hello_reply().empty())
     return forward(request, true);  // a server without HELLO

@@ -89,8 +89,7 @@ class Upstream final : public net::FdHandler {
   const ClientUser* user() const { return user_; }  // null: the proxy's own
   void connect();                                   // a failure is reported in a later turn
   // connect() found that no server may be used. Call it again once there is one; it fails after
-  // kWithheldWait.
-  static constexpr Nanos kWithheldWait = std::chrono::seconds(2);
+  // upstream.connect-wait.
   bool waits_for_server() const { return state_ == State::kConnecting && is_withheld_; }
   bool ready() const { return state_ == State::kReady; }
   bool was_ready() const { return was_ready_; }  // it was ready before it failed

@@ -56,13 +56,14 @@ class Upstreams {
   virtual std::vector<redis::UpstreamAddress*> all_masters() { return {}; }
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
-  // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
-  // session; if not, `down` says which server is not reachable, and why. Valid until the worker's
-  // next turn.
+  // Otherwise, if `down` is null, the connection is being opened, or requests wait for a server
+  // that is away (upstream.connect-wait), and await_shared() wakes the session; if not, `down` says
+  // which server is not reachable, and why. Valid until the worker's next turn.
   struct Shared {
     const redis::UpstreamAddress& server;
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
+    bool refuses_login = false;  // the server is there, but does not let the proxy in
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
   // Calls Host::shared_settled() once the connection that shared() would return is ready and
@@ -72,8 +73,8 @@ class Upstreams {
   // A ready shared connection to the same server as `connection`, for a command that needs no
   // client's state. Null: none.
   virtual Upstream* shared_beside(const Upstream& connection) = 0;
-  // Which server is known to be unreachable, and why; null: none.
-  virtual const std::string* known_down(const Destination& to) = 0;
+  // The server is known to be unreachable: a private connection to it could not be opened.
+  virtual bool is_away(const Destination& to) = 0;
 
   // A private connection for this session. It is ready (from the pool), or Session::private_ready()
   // or private_failed() follows. Null: proxy.maximum-private-connections is reached; a few more are

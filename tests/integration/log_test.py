@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
+from harness import ERRORS_WHEN_DOWN, HEATSINK, Proxy, RawClient, Redis, need_programs, until
 
 CLIENTS = 6
 
@@ -35,7 +35,7 @@ class WithServer(unittest.TestCase):
         self.path = folder.name + "/log"
 
     def proxy(self, **how):
-        proxy = Proxy(self.redis, **how)
+        proxy = Proxy(self.redis, ERRORS_WHEN_DOWN, **how)
         self.addCleanup(proxy.stop)
         return proxy
 

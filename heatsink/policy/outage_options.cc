@@ -19,11 +19,10 @@ constexpr double in_ns(Nanos duration) { return static_cast<double>(duration.cou
 void ProxyOptions::describe_outages(OptionSet& set) {
   set.add({.name = "upstream.on-down",
            .target = &on_down,
-           .help =
-               "What a command gets that the server cannot answer, because it is unreachable or "
-               "the connection was lost: the end of the client's connection, or an error. Most "
-               "client libraries retry after a closed connection. Errors begin with LOADING if "
-               "the command was not executed, and with IOERR if it may have been.",
+           .help = "What a command gets that the server cannot answer: the end of the client's "
+                   "connection, or an error. The server is unreachable, or the connection was "
+                   "lost. Most client libraries retry after a closed connection. Errors begin with "
+                   "LOADING if the command was not executed, and with IOERR if it may have been.",
            .choices = {"close", "error"}});
   set.add({"upstream.connect-wait", &connect_wait,
            "How long requests wait for a server that is away, so that a restart of the server is a "

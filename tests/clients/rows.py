@@ -81,8 +81,8 @@ CLIENTS = {
         "password_set_while_running", "little_before_auth", "auth_in_another_database",
         "replication", "deep_reply", "busy_script", "restart"), password=False),
     "redis_py": Client(
-        "redis_py", ("python3",), PIP, ("python3", "client.py"), variables=(("PYTHONPATH", "packages"),),
-        run_cluster=("python3", "cluster.py")),
+        "redis_py", ("python3",), PIP, ("python3", "client.py"),
+        variables=(("PYTHONPATH", "packages"),), run_cluster=("python3", "cluster.py")),
     "node_redis": Client("node_redis", ("node", "npm"), (NPM,), ("node", "client.js"),
                          run_cluster=NODE_CLUSTER),
     "ioredis": Client("ioredis", ("node", "npm"), (NPM,), ("node", "client.js"),

@@ -203,7 +203,7 @@ class SentinelTest(FailoverTest):
         self.addCleanup(replicated.stop)
         sentinels = Sentinels(replicated, count=1)
         self.addCleanup(sentinels.stop)
-        proxy = self.proxy_for(sentinels.url().replace("mymaster", "shop"))
+        proxy = self.proxy_for(sentinels.url().replace("mymaster", "shop"), ERRORS_WHEN_DOWN)
 
         def is_explained():
             return "it does not watch 'shop', but 'mymaster'" in self.health(proxy)[1]

@@ -34,8 +34,8 @@ class WithServer(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = folder.name + "/log"
 
-    def proxy(self, **how):
-        proxy = Proxy(self.redis, ERRORS_WHEN_DOWN, **how)
+    def proxy(self, options=None, **how):
+        proxy = Proxy(self.redis, ERRORS_WHEN_DOWN | (options or {}), **how)
         self.addCleanup(proxy.stop)
         return proxy
 

@@ -359,15 +359,26 @@ class Restarts(ProxyTest):
 
 
 class NeverThere(unittest.TestCase):
-    def test_a_server_that_comes_later(self):
+    def start(self, options):
         need_programs()
         redis = Redis()
         self.addCleanup(redis.stop)
         redis.process.kill()
-        proxy = Proxy(redis, QUICK | ERRORS_WHEN_DOWN)
+        proxy = Proxy(redis, options)
         self.addCleanup(proxy.stop)
         client = RawClient(proxy.port)
         self.addCleanup(client.close)
+        return redis, proxy, client
+
+    def test_a_server_that_comes_soon(self):
+        redis, proxy, client = self.start({})
+        client.send("PING")
+        until(lambda: proxy.metric("heatsink_upstream_awaited_total") == 1, what="PING waits")
+        redis.restart()
+        self.assertEqual(client.read(), b"+PONG\r\n")
+
+    def test_a_server_that_comes_later(self):
+        redis, _, client = self.start(QUICK | ERRORS_WHEN_DOWN)
         self.assertIn(b"is not reachable", client.ask("PING"))
         redis.restart()
         until(lambda: client.ask("PING") == b"+PONG\r\n", what="reached")

@@ -290,6 +290,29 @@ TEST_F(ClusterOutageTest, ALostPartEndsTheClientsConnection) {
   EXPECT_TRUE(client().is_closed);
 }
 
+TEST_F(ClusterOutageTest, ALostWaitAtANodeEndsTheClientsConnection) {
+  other_.unanswered = {"BLPOP"};
+  send({"BLPOP a 0"});
+  stop_other();
+  EXPECT_EQ(got(), "");
+  EXPECT_TRUE(client().is_closed);
+}
+
+// Nothing was sent to the other one.
+TEST_F(ClusterOutageTest, ACommandForSeveralNodesWaitsForAllOfThem) {
+  send({"GET a"});
+  EXPECT_EQ(got(), "+GET a|");
+  stop_other();
+  asked();
+  server_.replies["MGET"] = other_.replies["MGET"] = "*1\r\n$1\r\n1\r\n";
+  send_now("MGET a b");
+  pass(Millis(500));
+  EXPECT_THAT(asked(), IsEmpty());
+  other_.open_port();
+  pass(Millis(20));
+  EXPECT_EQ(got(), "*2|$1|1|$1|1|");
+}
+
 TEST_F(ClusterOutageTest, ARequestWaitsForItsNodeOnly) {
   send({"GET a"});
   EXPECT_EQ(got(), "+GET a|");

@@ -22,7 +22,9 @@ void Scatter::reply_lost(Pending& pending, bool /*begun*/, const std::string& pr
   resp::append_error(
       error,
       "ERR heatsink: " + problem +
-          (pending.read_only ? "" : " (the servers may have executed parts of the command)"));
+          (pending.read_only ? ""
+                             : " (the servers may have executed parts of the command, or may yet "
+                               "execute them)"));
   parts_[pending.ticket - 1].reply = error.view();
   part_ended();
 }

@@ -340,9 +340,11 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& proble
   }
   if (closes_when_down()) return close_when_flushed();
   ByteBuffer error;
-  resp::append_error(error,
-                     "ERR heatsink: " + problem +
-                         (pending.read_only ? "" : " (the server may have executed the command)"));
+  resp::append_error(
+      error, "ERR heatsink: " + problem +
+                 (pending.read_only ? ""
+                                    : " (the server may have executed the command, or may yet "
+                                      "execute it)"));
   if (pending.kind == PendingKind::kAgain) again_.pop_front();
   if (!needs_no_error) put_reply(pending.ticket, error.view());
   end_reply(pending.ticket);

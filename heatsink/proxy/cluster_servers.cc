@@ -48,7 +48,8 @@ void ClusterServers::mark_nodes(const topology::SlotMap* before) {
     node.left_at = loop_.now();
     node.is_replaced = before != nullptr && has_replaced(*address, *before);
     if (!node.is_replaced || owed_timer_ != 0) continue;
-    owed_timer_ = loop_.call_after(kLastAnswers, [this] {
+    // Not at once: a session may be on the call stack.
+    owed_timer_ = loop_.call_after(Nanos(0), [this] {
       owed_timer_ = 0;
       end_owed(loop_.now());
     });
@@ -83,7 +84,16 @@ void ClusterServers::map_changed() {
 void ClusterServers::end_owed(TimePoint now) {
   for (auto& [address, node] : nodes_) {
     const Nanos patience = node.is_replaced ? kLastAnswers : shared_.options().response_timeout;
-    if (node.in_map || now - node.left_at < patience) continue;
+    if (node.in_map) continue;
+    if (const Nanos left = node.left_at + patience - now; left > Nanos(0)) {
+      // Sooner than check_timeouts(), which may come late.
+      if (!node.is_replaced || owed_timer_ != 0) continue;
+      owed_timer_ = loop_.call_after(left, [this] {
+        owed_timer_ = 0;
+        end_owed(loop_.now());
+      });
+      continue;
+    }
     node.left_at = now;
     if (node.is_replaced) {
       refuse_those_for(*address);

@@ -59,10 +59,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       woken_at_(started_at_) {
   shared.cluster.on_stale(
       [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
-  cluster_.on_answer([this] {
-    nodes_.follow_map();
-    audit_reader_.follow_map();
-  });
+  cluster_.on_answer([this] { follow_map(); });
   filler_.use(tracker_);
   if (shared.admission)
     chooser_.emplace(chooser_options(shared.options()), *shared.admission, shared.table);

@@ -182,6 +182,7 @@ class CopyKeeper final : public CopySource,
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();
   void tick_cluster();
+  void follow_map();
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;

@@ -21,6 +21,8 @@ class KeeperListener {
   virtual void release(std::uint64_t session, std::uint64_t ticket) = 0;
   // NodeState::upstream_address has moved, or is withheld: its connections have to be closed.
   virtual void server_moved() {}
+  // NodeState::cluster has a map with other nodes or owners.
+  virtual void map_changed() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
 
  protected:

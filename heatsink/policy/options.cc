@@ -168,8 +168,9 @@ void ProxyOptions::describe(OptionSet& set) {
            "A server that does not accept a connection within this time is unreachable.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
-           "Maximum silence on a connection to the server that owes a reply. Then the proxy closes "
-           "it. This covers shared connections, and the TLS handshake and login of new ones. Each "
+           "Maximum silence on a connection to the server that owes a reply. Then the proxy "
+           "resets it. The server may still execute what it has received. This covers shared "
+           "connections, and the TLS handshake and login of new ones. Each "
            "reply must be complete within ten times this time.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.slot-stats-interval", &slot_stats_interval,

@@ -195,6 +195,17 @@ void ClusterServers::lose(Pending&& pending, const std::string& why) {
   if (pending.kind == PendingKind::kCoalesced) replies_.gathered_lost(pending.number, why);
 }
 
+// Requests that another node has refused, on their way to this one.
+void ClusterServers::refuse_those_for(const redis::UpstreamAddress& replaced) {
+  std::deque<Refused> all = std::exchange(refused_, {});
+  for (Refused& each : all) {
+    if (each.to == &replaced)
+      lose(std::move(each.pending), replaced.unreachable(kReplaced));
+    else
+      refused_.push_back(std::move(each));
+  }
+}
+
 void ClusterServers::answer(Pending&& pending, std::string_view wire) {
   const bool is_error = wire.starts_with('-');
   replies_.settle(pending, loop_.clock(),

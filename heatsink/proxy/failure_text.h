@@ -17,7 +17,8 @@ inline std::string not_executed(std::string_view problem) {
 // Redis uses the same code when the outcome at another server is unknown (MIGRATE). No library
 // retries it.
 inline std::string perhaps_executed(std::string_view problem) {
-  return "IOERR heatsink: " + std::string(problem) + " (the server may have executed the command)";
+  return "IOERR heatsink: " + std::string(problem) +
+         " (the server may have executed the command, or may yet execute it)";
 }
 
 }  // namespace heatsink::proxy

@@ -298,13 +298,14 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
 void Session::server_moved() {
   if (closed_ || !private_ || !private_->is_outdated()) return;
   if (private_->waits_for_server()) return private_->connect();
-  private_->fail("another server is the master now");
+  private_->cut_off("another server is the master now");
 }
 
 void Session::node_left(const redis::UpstreamAddress& server) {
-  if (closed_ || !private_ || &private_->server() != &server || private_->owes_nothing()) return;
-  private_->fail(private_->server().unreachable(
-      "another node has replaced it, and it has not answered since"));
+  if (closed_ || !private_ || &private_->server() != &server) return;
+  if (private_->owes_nothing() || private_->owes_since(parts_.loop.now()) < Upstreams::kLastAnswers)
+    return;
+  private_->cut_off(std::string(Upstreams::kReplaced));
 }
 
 // Client libraries remember per connection which scripts the server has, and send EVALSHA for them;

@@ -67,7 +67,7 @@ void SingleServer::server_moved() {
   for (Slot& slot : slots_) {
     if (slot.connection && slot.connection->is_outdated()) {
       had_connections = true;
-      slot.connection->fail(reason);
+      slot.connection->cut_off(reason);
     }
     // What was wrong with the server before says nothing about this one.
     slot.down.clear();
@@ -87,6 +87,17 @@ void SingleServer::server_moved() {
     if (is_wanted && !slot.connection)
       connect(i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2);
   }
+}
+
+void SingleServer::leave(const std::string& reason) {
+  for (Slot& slot : slots_) {
+    if (slot.connection) slot.connection->cut_off(reason);
+    slot.down.clear();
+    slot.backoff = Nanos(0);
+    loop_.cancel(std::exchange(slot.retry, 0));
+    wake(slot);
+  }
+  while (!idle_.empty()) idle_.back()->fail(reason);
 }
 
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {

@@ -60,6 +60,9 @@ class SingleServer final : public Upstreams {
   bool owes_nothing() const override;
   void shrink() override;
   std::uint64_t memory_bytes() const override;
+  // Another server has taken over. Ends what is in flight on the connections that no session holds,
+  // and lets those who wait ask again where to go.
+  void leave(const std::string& reason);
   // Nothing is in flight, and no session waits. It does not know of borrowed connections.
   bool is_unused() const;
   // Sessions that wait for a shared connection look again.

@@ -157,9 +157,9 @@ void Upstream::pause(bool paused) {
 void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
   if (state_ != State::kReady || pending_.empty()) return;
   if (timeouts_.is_silent(now, limit)) {
-    fail("the server did not answer for " + format_duration(limit));
+    cut_off("the server did not answer for " + format_duration(limit));
   } else if (ReplyTimeouts::is_too_old(pending_.front().sent_at, now, limit)) {
-    fail("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
+    cut_off("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
   }
 }
 

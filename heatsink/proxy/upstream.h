@@ -166,8 +166,18 @@ class Upstream final : public net::FdHandler {
     if (captured_.empty()) std::string().swap(captured_);
     if (held_.empty()) held_.release();
   }
+  // How long ago the oldest request was sent that has no whole reply; 0: none.
+  Nanos owes_since(TimePoint now) {
+    return pending_.empty() ? Nanos(0) : now - pending_.front().sent_at;
+  }
   // Fails the connection: every pending request gets an error with this reason.
   void fail(const std::string& reason);
+  // The same, for a server that must not execute what it has not executed yet: what this machine
+  // has not delivered is dropped. The server still executes what its own kernel has received.
+  void cut_off(const std::string& reason) {
+    socket_.reset_at_close();
+    fail(reason);
+  }
 
   redis::UpstreamAddress& server() const { return server_; }
   resp::Protocol protocol() const { return protocol_; }

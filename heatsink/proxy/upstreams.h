@@ -28,6 +28,8 @@ class Requester;
 // must promise; make_upstreams.h chooses it.
 class Upstreams {
  public:
+  static constexpr std::string_view kReplaced =
+      "another node has replaced it, and it has not answered since";
   // Implemented by the worker, and by tests. Called on the worker's thread.
   class Host {
    public:
@@ -38,13 +40,17 @@ class Upstreams {
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
     virtual void shared_renewed(TimePoint lost_at) = 0;
-    // Since upstream.response-timeout the server is no master of the cluster any more: what it
-    // still owes will hardly come.
+    // The server is no master of the cluster any more, for kLastAnswers if another one has taken
+    // over, else for upstream.response-timeout: sessions give up what it owes for kLastAnswers.
     virtual void node_left(const redis::UpstreamAddress& server) = 0;
 
    protected:
     ~Host() = default;
   };
+
+  // A master that another node has replaced may answer for so long: if it lives, it refuses with
+  // MOVED what it has not executed, and the new master executes that.
+  static constexpr Nanos kLastAnswers = Millis(250);
 
   virtual ~Upstreams() = default;
 
@@ -121,6 +127,8 @@ class Upstreams {
   // except for those that sessions hold (Session::server_moved()), and connects to the server that
   // it is now.
   virtual void server_moved() {}
+  // There may be a new map: ends, after kLastAnswers, what is in flight to replaced masters.
+  virtual void map_changed() {}
   virtual void check_timeouts(TimePoint now) = 0;
   virtual void wake_ready() = 0;          // wakes sessions whose connection has become free
   virtual void end_turn() = 0;            // frees connections that have failed

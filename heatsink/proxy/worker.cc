@@ -185,6 +185,13 @@ void Worker::server_moved() {
   });
 }
 
+void Worker::map_changed() {
+  loop_.post([this] {
+    upstreams_->map_changed();
+    users_.map_changed();
+  });
+}
+
 void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
   loop_.post([this, answer = std::move(answer)] {
     for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {

@@ -187,6 +187,7 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void server_moved() override;
+  void map_changed() override;
   void node_left(const redis::UpstreamAddress& server) override;
   void writes_refused() override;
   void shared_renewed(TimePoint lost_at) override;

@@ -152,6 +152,8 @@ void ServerConnection::tick() {
   if (!connected_) return;
   const Status ticked = protocol_.tick(loop_.clock());
   if (!ticked.ok()) {
+    // A question that was given up is not to be executed later, as far as that can be prevented.
+    socket_.reset_at_close();
     lost(ticked.error());
     return;
   }

@@ -22,6 +22,10 @@ R = TypeVar("R")
 _MISSING = object()
 
 
+def _encoded(key: str | bytes) -> bytes:
+    return key.encode() if isinstance(key, str) else key
+
+
 class Client(_native.Client, Closing):
     """Counts every access and keeps local copies of the keys whose copies pay.
 
@@ -130,7 +134,7 @@ class Client(_native.Client, Closing):
         self._warmed = {key for key in self._warmed if self._is_kept(key)}
         for key in keys:
             if self._warm(key, loader, milliseconds):
-                self._warmed.add(key.encode() if isinstance(key, str) else key)
+                self._warmed.add(_encoded(key))
             else:
                 refused.append(key)
         return refused

@@ -19,7 +19,7 @@ TEST(EndSignals, AHangUpEndsNothingWhileTheTerminalIsThere) {
     EXPECT_FALSE(signals.came());
     EXPECT_FALSE(signals.wait_until(BootClock::now() + Millis(1)));
     pthread_kill(pthread_self(), SIGHUP);
-    pthread_kill(pthread_self(), SIGTERM);
+    pthread_kill(pthread_self(), SIGINT);
     EXPECT_TRUE(signals.came()) << "the one behind it counts";
     EXPECT_TRUE(signals.came()) << "and it stays so";
   }).join();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "apps/heatsink/process/exit_code.h"
+#include "apps/heatsink/process/hang_up.h"
 #include "apps/heatsink/top/input.h"
 #include "apps/heatsink/top/model.h"
 #include "apps/heatsink/top/recording.h"
@@ -149,6 +150,7 @@ class TopSession {
   void wait_for_signal() {
     signals_.async_wait([this](auto error, int signal_number) {
       if (error) return;
+      if (signal_number == SIGHUP && !terminal_has_hung_up()) return wait_for_signal();
       if (signal_number != SIGWINCH) {
         ended_by_person_ = true;
         return io_.stop();

@@ -70,6 +70,8 @@ bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::R
                             TimePoint now) {
   // While the tracker is down, every fill fails at once.
   if (!shared_.proof.up() || cache::concerns_whole_key(key.uncacheable)) return false;
+  if (source_.is_full()) [[unlikely]]
+    return false;  // the read goes to the server
   const bool plain = read.arguments.empty();
   const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion
   const bool bounded = plain && (get || local_reads()[read.command].small);
@@ -207,7 +209,8 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
-  source_.request_barrier({worker_, hold(client), effects.flush});
+  const std::uint64_t held = hold(client);
+  if (held != 0 || effects.flush) source_.request_barrier({worker_, held, effects.flush});
 }
 
 }  // namespace heatsink::copies

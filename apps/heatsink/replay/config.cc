@@ -7,7 +7,6 @@
 
 #include "apps/heatsink/replay/report.h"
 #include "heatsink/base/printable.h"
-#include "heatsink/policy/options.h"
 
 namespace heatsink::app {
 namespace {
@@ -22,21 +21,23 @@ std::string comments(const std::vector<replay::Reason>& reasons) {
 // A shorter recording misses keys that other minutes read, so it limits nothing.
 constexpr Nanos kLimitsFrom = std::chrono::minutes(10);
 
+// cache.maximum-size and cache.maximum-bytes by default.
+constexpr std::size_t kCopiesByDefault = 65'536;
+constexpr Bytes kBytesByDefault = mebibytes(64);
+
 // A limit below the default spares little memory, and costs hits when the traffic grows.
 std::string limit_lines(Nanos recorded, std::size_t copies, Bytes bytes) {
-  const policy::ProxyOptions defaults;
   if (recorded < kLimitsFrom) {
     return fmt::format(
         "  # maximum-size and maximum-bytes keep their defaults ({}, {}): the traffic is of less "
         "than 10 minutes.\n",
-        defaults.maximum_size, format_bytes(defaults.maximum_bytes));
+        kCopiesByDefault, format_bytes(kBytesByDefault));
   }
   return fmt::format(
       "  # Limits are never written below the defaults ({}, {}).\n"
       "  maximum-size: {}\n  maximum-bytes: {}\n",
-      defaults.maximum_size, format_bytes(defaults.maximum_bytes),
-      std::max(copies, static_cast<std::size_t>(defaults.maximum_size)),
-      format_bytes(std::max(bytes, defaults.maximum_bytes)));
+      kCopiesByDefault, format_bytes(kBytesByDefault), std::max(copies, kCopiesByDefault),
+      format_bytes(std::max(bytes, kBytesByDefault)));
 }
 
 std::string cache_lines(bool caching, const char* admission, const std::string& limits,

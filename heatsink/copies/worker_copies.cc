@@ -126,6 +126,8 @@ void WorkerCopies::request_gathered(TimePoint now) {
     fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
     const cache::Read read{fill.read.command(), arguments};
     const cache::Entry* const entry = find(fill.hash, fill.key, fill.db);
+    // It was hot, has left the table since, and cannot earn a copy.
+    if (entry == nullptr && !earns_) continue;
     const WantedKey key = entry != nullptr ? WantedKey(*entry)
                                            : WantedKey(fill.hash, fill.name, fill.key, fill.db,
                                                        shared_.consistency_of(fill.key), now);

@@ -45,7 +45,7 @@ void CopyKeeper::begin_fleet() {
   if (!shared_.options().fleet_enabled) return;
   // A new list is judged at once; the tick may be a second away.
   fleet_ = std::make_unique<fleet::Link>(
-      loop_, link_options(shared_), [this] { return merged_; }, [this] { update_hot_keys(); });
+      loop_, link_options(shared_), [this] { return merged_; }, [this] { judges_ = true; });
   alone_as_ = static_cast<std::uint64_t>(shared_.options().fleet_size);
   fleet_->begin();
 }

@@ -26,7 +26,7 @@ void add_copies_of(const cache::Entry& entry, report::CopiesReport::Copy& out) {
 report::Report CopyKeeper::report() {
   auto answer = std::make_shared<std::promise<report::Report>>();
   std::future<report::Report> future = answer->get_future();
-  loop_.post([this, answer] { answer->set_value(make_report()); });
+  static_cast<void>(loop_.try_post([this, answer] { answer->set_value(make_report()); }));
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
   report::Report report;
   report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";

@@ -410,7 +410,7 @@ void Worker::tick() {
     post_summary(false);
   }
   if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
-    keeper_.play(std::move(sample));
+    keeper_.play(index_, std::move(sample));
   if (shared_.cluster.version() > 0) shared_.slot_counts.tick(now);
   check_timeouts(now);
   tend_clients(now);

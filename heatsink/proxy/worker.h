@@ -84,6 +84,7 @@ class Worker final : public Upstream::Host,
   const Latencies& latencies() const { return latencies_; }         // any thread
   const WorkerMemory& memory() const { return memory_; }            // any thread
   const SignOfLife& sign_of_life() const { return sign_of_life_; }  // any thread
+  net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }  // any thread
   std::size_t index() const { return index_; }
 
   // For its connections and its coalescing:

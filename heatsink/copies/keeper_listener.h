@@ -9,6 +9,7 @@
 
 namespace heatsink::copies {
 
+class Counters;
 struct FillAnswer;
 
 // A worker, or a fake one in tests. The keeper calls it in its own thread. The call returns at
@@ -22,6 +23,7 @@ class KeeperListener {
   // NodeState::upstream_address has moved, or is withheld: its connections have to be closed.
   virtual void server_moved() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
+  virtual const Counters& counters() const = 0;
 
  protected:
   ~KeeperListener() = default;

@@ -17,7 +17,6 @@ constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is r
 // Without clients and copies there is nothing to keep consistent. The keeper then only checks
 // whether the server is there (copy_keeper_rest.cc).
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
-
 // Entries looked at per kRestPeriod. Of 65 536 keys each has its turn within 8 s; 8192 take about
 // 1 ms if no CPU cache holds them.
 constexpr std::size_t kSweptPerPeriod = 8192;
@@ -102,7 +101,7 @@ void CopyKeeper::begin() {
     tracker_connection_.flush();
   });
   periods_.refresh = timers_.every(shared_.options().refresh_interval, [this] { refresh(); });
-  timers_.every(kWarmInterval, [this] { keep_warm(); });
+  timers_.every(kWarmInterval, [this] { keep_warm(), note_load(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   periods_.access =
       timers_.every(shared_.options().acl_staleness / 2, [this] { check_access_if_unreported(); });
@@ -182,6 +181,7 @@ void CopyKeeper::refresh() {
 
 void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = loop_.clock();
+  shared_.key_loads.add(asked.hash, -kCommandsPerFill);
   refresher_.filled(asked, outcome, now);
   if (chooser_ && outcome == FillOutcome::kKept) {
     if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))

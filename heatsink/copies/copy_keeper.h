@@ -22,6 +22,7 @@
 #include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
+#include "heatsink/copies/load_window.h"
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/node_trackers.h"
 #include "heatsink/copies/paced_timers.h"
@@ -194,6 +195,14 @@ class CopyKeeper final : public CopySource,
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
+  std::string why_no_copy(const detect::Verdict& verdict, const cache::Entry* entry,
+                          bool is_off) const;
+
+  // copy_keeper_load.cc
+  CommandLoad load() const;
+  void note_load();
+  void add_load(report::Report& report);
+
   std::string cluster_problem() const;
   void add_upstream(report::Report& report) const;
 
@@ -261,7 +270,8 @@ class CopyKeeper final : public CopySource,
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
-  std::optional<CopyChooser> chooser_;              // none: only hot keys get copies
+  std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
+  LoadWindow loads_;
   admit::CopySavings savings_;                      // empty without a chooser
   std::unique_ptr<fleet::Link> fleet_;              // null: this proxy counts alone
   fleet::List fleet_list_;                          // as of the last judging; null: not known

@@ -26,6 +26,7 @@ fleet::LinkOptions link_options(NodeState& shared) {
   link.server.backoff_min = options.backoff_min;
   link.server.backoff_max = options.backoff_max;
   link.server.translate = options.upstream_translate;
+  link.server.commands = &shared.own_commands;
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:08x}{:08x}", random(), random());

@@ -9,6 +9,7 @@
 
 namespace heatsink::copies {
 
+class Counters;
 struct FillAnswer;
 
 // A worker, or a fake one in tests. The keeper calls it in its own thread. The call returns at
@@ -24,6 +25,7 @@ class KeeperListener {
   // NodeState::cluster has a map with other nodes or owners.
   virtual void map_changed() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
+  virtual const Counters& counters() const = 0;
 
  protected:
   ~KeeperListener() = default;

@@ -26,7 +26,9 @@ Upstream* Session::connection_for(Request& request, bool own_connection, Step& s
 
 // The result of a request without a connection: it waits, or gets its error.
 Session::Step Session::no_connection(Request& request, Step step) {
-  return step == Step::kStall ? step : reply_error(request.waited().refusal);
+  if (step == Step::kStall) return step;
+  if (!closing_) parts_.count(copies::Count::kUnservedCommands);  // reply_error() counts it
+  return reply_error(request.waited().refusal);
 }
 
 Upstream* Session::without_connection(Request& request, std::string&& reason, Step& step) {

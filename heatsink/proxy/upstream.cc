@@ -55,6 +55,7 @@ Upstream::~Upstream() {
 }
 
 void Upstream::send(std::string_view request, Pending&& pending) {
+  ++commands_;
   pending.sent_at = loop_.now();
   pending.db = db_;
   if (pending_.empty()) timeouts_.command_sent(pending.sent_at);
@@ -112,6 +113,7 @@ void Upstream::send_more(std::string_view bytes) {
 }
 
 void Upstream::relay_raw(std::string_view request) {
+  ++commands_;
   raw_ = true;
   if (pending_.empty()) {
     send_more(request);

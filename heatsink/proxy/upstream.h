@@ -112,6 +112,8 @@ class Upstream final : public net::FdHandler {
   // Sends the rest of a request whose beginning was sent. Private connections only.
   void send_more(std::string_view bytes);
   void flush();
+  // How many commands were sent, of clients and of the proxy's own, since the last call.
+  std::uint64_t take_commands() { return std::exchange(commands_, 0); }
   bool mark_dirty() { return !std::exchange(dirty_, true); }
   void flush_dirty() {
     dirty_ = false;
@@ -259,6 +261,7 @@ class Upstream final : public net::FdHandler {
   ByteBuffer output_;
   std::size_t sent_ = 0;  // bytes at the front of output_ that have been sent
   Ring<Pending> pending_;
+  std::uint64_t commands_ = 0;
   std::uint64_t owed_ = 0;
   ReplyTimeouts timeouts_;
   TimePoint read_at_{};

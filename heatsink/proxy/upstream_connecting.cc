@@ -53,6 +53,7 @@ void Upstream::start_handshake() {
   const redis::Credentials& credentials =
       user_ != nullptr ? user_->credentials : shared_.credentials();
   auto ask = [this] {
+    ++commands_;
     Pending pending;
     pending.kind = PendingKind::kHandshake;
     pending_.push_back(std::move(pending));

@@ -379,7 +379,10 @@ void Worker::end_turn() {
     }
     spread_.end_turn();
     counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
-    for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) upstream->flush_dirty();
+    for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) {
+      counters_.add(copies::Count::kServerCommands, upstream->take_commands());
+      upstream->flush_dirty();
+    }
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
       if (Session* dirty = session(id)) dirty->flush();
     }

@@ -50,7 +50,7 @@ void Tracker::connected(TimePoint now) {
   // Before AUTH: the reply tells whether a fresh connection may run commands.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
-  expected_.push_back({Kind::kHello, now});
+  expect({Kind::kHello, now});
   if (options_.tracking) {
     send(Kind::kCommand, {"COMMAND"}, now);
     // Before all fills, so that the connection reads no key untracked.
@@ -73,7 +73,12 @@ void Tracker::send_heartbeat(TimePoint now) {
 void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
                    std::uint64_t token) {
   resp::append_request(output_, args);
-  expected_.push_back({kind, now, token});
+  expect({kind, now, token});
+}
+
+void Tracker::expect(Expected expected) {
+  note_command();
+  expected_.push_back(expected);
 }
 
 void Tracker::ask_rights(TimePoint now) {
@@ -198,7 +203,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
   } else {
     send(Kind::kTtl, {"PTTL", question.key}, now, id);
     resp::append_request(output_, question.request);
-    expected_.push_back({Kind::kRead, now, id});
+    expect({Kind::kRead, now, id});
   }
   fills_.push_back(std::move(fill));
 }
@@ -219,7 +224,7 @@ void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, Ti
   std::vector<std::string_view> request = {"TOUCH"};
   request.insert(request.end(), keys.begin(), keys.end());
   resp::append_request(output_, request);
-  expected_.push_back({Kind::kTouch, now});
+  expect({Kind::kTouch, now});
 }
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {

@@ -96,8 +96,10 @@ void draw_rates(Screen& screen, const NodeView& node) {
       .add("hit ratio", percent_text(node.hit_ratio))
       .add("misses", rate_text(node.misses_rate));
   Row(screen, 2)
-      .add("LOAD TAKEN OFF the server:", percent_text(node.offload), kGood)
-      .add("", rate_text(node.hits_rate), kGood)
+      .add("LOAD TAKEN OFF the server:", tui::signed_percent_text(node.offload),
+           node.offload < 0 ? kBad : kGood)
+      .add("", tui::signed_rate_text(node.commands_rate - node.server_commands_rate),
+           node.offload < 0 ? kBad : kGood)
       .add("local copies",
            fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
 }

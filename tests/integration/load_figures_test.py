@@ -136,7 +136,8 @@ class Figures(unittest.TestCase):
     def test_a_read_that_waits_for_a_fill_is_a_miss(self):
         """Each write ends the copy, and the read behind it waits for the next one."""
         # What is hot gets a copy, whatever it costs.
-        options = {"cache.admission": "hot", "detection.hot-qps": 20, "audit.sample-rate": 0}
+        options = {"cache.admission": "hot", "detection.hot-qps": 20}
+        options |= {"detection.write-hot-ratio": 0, "audit.sample-rate": 0}
         proxy = self.open(self.redis, options)
         client = RawClient(proxy.port)
         self.addCleanup(client.close)

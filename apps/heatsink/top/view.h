@@ -79,8 +79,9 @@ struct NodeView {
   double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
   double hit_ratio = 0;
   double offload = 0;
-  double cpu_cores = kUnknown;   // of its process, by all clients, as the server says
-  double bytes_rate = kUnknown;  // the same
+  double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
+  double bytes_rate = kUnknown;   // the same
+  double unseen_rate = kUnknown;  // Report::unseen_rate
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none

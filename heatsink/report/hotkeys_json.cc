@@ -255,6 +255,8 @@ json::object slots_object(const SlotsReport& report) {
 }
 
 std::string headline(const Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0 && !report.undecided.empty())
+    return "not proven yet: " + one_line(report.undecided, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_keys == 0 && report.write_hot_keys == 0)
     return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_means.empty()) return counts(report);

@@ -80,9 +80,14 @@ struct Report {
   std::string hot_means;      // "what has at least 3000/s (detection.hot-qps)"; "": unknown
   std::string
       quiet;  // what it means that nothing is hot: "no key reaches 3000/s (detection.hot-qps)"
+  // Why it is not final that nothing is hot: "no key is proven hot in 12 windows ..."; "": it is.
+  std::string undecided{};
   bool sampled = false;  // Summary::sampled
   // The highest possible rate of an unlisted key, accesses per second; nothing: not known.
   std::optional<double> absent_max{};
+  // Commands per second that the server executed outside of all samples, in excess of what these
+  // prove: any key may have them. Nothing: everything is seen, or it is not known.
+  std::optional<double> unseen_rate{};
   std::optional<SlotsReport> slots{};          // nothing: no cluster
   std::optional<TemplatesReport> templates{};  // nothing: not counted, or names are redacted
   std::uint64_t clients = 0;

@@ -63,7 +63,7 @@ class PrometheusTest(unittest.TestCase):
 
     def load(self, port, **flags):
         """`heatsink load`, until the test ends."""
-        given = {"target": f"redis://127.0.0.1:{port}", "for": "0", "clients": 4, **flags}
+        given = {"target": f"redis://127.0.0.1:{port}", "for": "0", "prefix": "", "clients": 4, **flags}
         words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
         process = Process([HEATSINK, "load", *words])
         self.stack.callback(process.kill)

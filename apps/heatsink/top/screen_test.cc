@@ -406,5 +406,12 @@ TEST(TopSummary, ManyKeysAndLongNamesStayOneParagraph) {
       HasSubstr("and 49 more"));  // 54 hot names, of which the long ones differ only past the cut
 }
 
+TEST(Frame, IsNotCutUnlessColumnsAreAsked) {
+  TopModel model = quiet();
+  model.view->headline = "nothing is hot: " + std::string(300, 'x') + " end";
+  EXPECT_THAT(frame_text(model, kNow), HasSubstr("x end\n"));
+  EXPECT_THAT(frame_text(model, kNow, 120), Not(HasSubstr("x end")));
+}
+
 }  // namespace
 }  // namespace heatsink::app

@@ -21,6 +21,7 @@
 #include "apps/heatsink/top/model.h"
 #include "apps/heatsink/top/recording.h"
 #include "apps/heatsink/top/screen.h"
+#include "heatsink/tui/columns.h"
 #include "heatsink/tui/terminal.h"
 #include "heatsink/tui/text.h"
 
@@ -68,7 +69,8 @@ class TopSession {
     draw();
     poll();
     io_.run();
-    const int columns = terminal_ ? terminal_->size().width : kColumnsOfText;
+    const int columns = terminal_ ? terminal_->size().width
+                                  : tui::columns_of_environment().value_or(kColumnsOfText);
     terminal_.reset();
     if (!options_.once && !for_programs())
       std::cout << summary_text(model_, BootClock::now() - started_, columns) << std::flush;
@@ -222,7 +224,8 @@ class TopSession {
     } else if (terminal_) {
       draw();
     } else {
-      print(frame_text(model_, BootClock::now()) + (options_.once ? "" : "\n"));
+      print(frame_text(model_, BootClock::now(), tui::columns_of_environment()) +
+            (options_.once ? "" : "\n"));
     }
   }
 

@@ -53,6 +53,7 @@ NodeView read_node(Members members) {
     members.read("server_commands_rate", node.server_commands_rate);
   }
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
+  if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
   if (members.has("workers")) members.read("workers", node.workers);
   if (members.has("redacted")) members.read("redacted", node.redacted);
   return node;

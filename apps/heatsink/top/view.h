@@ -81,9 +81,10 @@ struct NodeView {
   double hit_ratio = 0;
   // Commands of clients, and those that the servers got: the proxy's own are among them.
   double commands_rate = 0, server_commands_rate = 0;
-  double offload = 0;            // load taken off: the part that the servers did not get; or < 0
-  double cpu_cores = kUnknown;   // of its process, by all clients, as the server says
-  double bytes_rate = kUnknown;  // the same
+  double offload = 0;             // load taken off: the part that the servers did not get; or < 0
+  double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
+  double bytes_rate = kUnknown;   // the same
+  double unseen_rate = kUnknown;  // Report::unseen_rate
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none

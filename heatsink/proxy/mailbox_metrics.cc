@@ -15,7 +15,7 @@ constexpr MetricRow kWaiting{
     "Pieces of work that other threads have posted to a thread, and that it has not finished. "
     "From 16384 on, fills and audits do without the thread: those reads go to the server.",
     "thread"};
-constexpr MetricRow kRefused{
+constexpr MetricRow kPostsRefused{
     "heatsink_mailbox_refused_total", MetricKind::kCounter,
     "Pieces of work that were not posted to a thread because too many were waiting. Where one "
     "would have dropped copies, the thread drops all copies.",
@@ -27,7 +27,7 @@ constexpr MetricRow kReplaced{
 
 void append(MetricSamples& samples, const std::string& thread, const net::Mailbox::Counts& counts) {
   samples.push_back({&kWaiting, static_cast<double>(counts.waiting), {{"thread", thread}}});
-  samples.push_back({&kRefused, static_cast<double>(counts.refused), {{"thread", thread}}});
+  samples.push_back({&kPostsRefused, static_cast<double>(counts.refused), {{"thread", thread}}});
 }
 
 }  // namespace
@@ -40,6 +40,6 @@ void append_mailbox_samples(MetricSamples& samples, const copies::CopyKeeper& ke
   samples.push_back({&kReplaced, static_cast<double>(keeper.summaries_replaced())});
 }
 
-MetricRows mailbox_rows() { return {&kWaiting, &kRefused, &kReplaced}; }
+MetricRows mailbox_rows() { return {&kWaiting, &kPostsRefused, &kReplaced}; }
 
 }  // namespace heatsink::proxy

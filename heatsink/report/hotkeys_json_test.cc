@@ -124,8 +124,8 @@ TEST(HotkeysJson, NodeHasItsTotals) {
   const json::value expected = json::parse(R"({
     "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
-    "hit_ratio": 0.75, "offload": 0, "commands_rate": 0,
-    "server_commands_rate": 0, "own_commands_rate": 0, "dimension": "requests", "hot": 3000, "warm": 500,
+    "hit_ratio": 0.75, "offload": 0, "commands_rate": 0, "server_commands_rate": 0,
+    "own_commands_rate": 0, "dimension": "requests", "hot": 3000, "warm": 500,
     "absent_max": null, "rules": 2, "workers": 4,
     "redacted": false, "sampled": false, "clients": 0, "hot_keys": 1,
     "write_hot_keys": 0, "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");

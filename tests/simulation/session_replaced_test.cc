@@ -32,7 +32,7 @@ constexpr std::string_view kMayExecute =
 // The node at kSessionPort has all slots, until replace(). Its connection 1 is the shared one.
 class SessionReplacedTest : public SessionTest {
  protected:
-  SessionReplacedTest() {
+  SessionReplacedTest() : SessionTest(with_errors_when_down(session_options())) {
     in_turn([this] { publish(kSessionPort, 1); });
     open_shared_connection();
   }
@@ -64,8 +64,8 @@ TEST_F(SessionReplacedTest, WhatIsInFlightToAStoppedMasterGetsItsErrorIn500Ms) {
   replace();
   EXPECT_EQ(got(), "");
   pass(Millis(490));
-  EXPECT_EQ(got(), "-ERR heatsink: " + std::string(kReplaced) +
-                       "|-ERR heatsink: " + std::string(kReplaced) + std::string(kMayExecute));
+  EXPECT_EQ(got(), "-LOADING heatsink: " + std::string(kReplaced) +
+                       "|-IOERR heatsink: " + std::string(kReplaced) + std::string(kMayExecute));
   asked();
   send({"GET a"});
   EXPECT_EQ(got(), "+GET a|");
@@ -90,8 +90,8 @@ TEST_F(SessionReplacedTest, ACommandThatWaitsOnAPrivateConnectionGetsItsError) {
   EXPECT_THAT(asked(), ElementsAre("2: HELLO", "2: BLPOP a 0"));
   replace();
   pass(Millis(490));
-  EXPECT_THAT(got(),
-              AllOf(StartsWith("-ERR heatsink: " + std::string(kReplaced)), EndsWith(kMayExecute)));
+  EXPECT_THAT(got(), AllOf(StartsWith("-IOERR heatsink: " + std::string(kReplaced)),
+                           EndsWith(kMayExecute)));
   send({"BLPOP b 0"});
   EXPECT_THAT(asked_of_new(), ElementsAre("1: HELLO", "1: BLPOP b 0"));
 }

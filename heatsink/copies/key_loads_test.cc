@@ -11,7 +11,7 @@ using std::chrono::seconds;
 constexpr KeyHash kLoaded{7};
 constexpr Nanos kLoadsWindow = seconds(10);
 
-TimePoint at(int seconds_in) { return TimePoint(seconds(seconds_in)); }
+TimePoint second(int number) { return TimePoint(seconds(number)); }
 
 TEST(KeyLoads, AddsUpByKey) {
   KeyLoads loads;
@@ -32,26 +32,26 @@ TEST(KeyLoads, FillsThatSpareNothingAreNegative) {
 
 TEST(KeyLoads, WhatIsOlderThanTheWindowLeaves) {
   KeyLoads loads;
-  loads.move(at(0), kLoadsWindow);
+  loads.move(second(0), kLoadsWindow);
   loads.add(kLoaded, 5);
-  loads.move(at(4), kLoadsWindow);
+  loads.move(second(4), kLoadsWindow);
   loads.add(kLoaded, 7);
-  loads.move(at(9), kLoadsWindow);
+  loads.move(second(9), kLoadsWindow);
   EXPECT_EQ(loads.of(kLoaded), 12);
-  loads.move(at(10), kLoadsWindow);
+  loads.move(second(10), kLoadsWindow);
   EXPECT_EQ(loads.of(kLoaded), 7);
-  loads.move(at(14), kLoadsWindow);
+  loads.move(second(14), kLoadsWindow);
   EXPECT_EQ(loads.of(kLoaded), 0);
 }
 
 TEST(KeyLoads, ALongPauseEmptiesIt) {
   KeyLoads loads;
-  loads.move(at(0), kLoadsWindow);
+  loads.move(second(0), kLoadsWindow);
   loads.add(kLoaded, 5);
-  loads.move(at(1000), kLoadsWindow);
+  loads.move(second(1000), kLoadsWindow);
   EXPECT_EQ(loads.of(kLoaded), 0);
   loads.add(kLoaded, 2);
-  loads.move(at(1009), kLoadsWindow);
+  loads.move(second(1009), kLoadsWindow);
   EXPECT_EQ(loads.of(kLoaded), 2);
 }
 

@@ -10,9 +10,7 @@ using std::chrono::seconds;
 
 constexpr Nanos kTenSeconds = seconds(10);
 
-TimePoint at(double seconds_in) {
-  return TimePoint(Nanos(static_cast<Nanos::rep>(seconds_in * 1e9)));
-}
+TimePoint second(double number) { return TimePoint(Nanos(static_cast<Nanos::rep>(number * 1e9))); }
 
 // One key, five reads and a write in turn: the write ends the copy, the next read fills it with two
 // commands. Of six commands the server gets three.
@@ -30,11 +28,11 @@ TEST(LoadWindow, CoversTheWindowOnly) {
   LoadWindow window;
   CommandLoad total;
   for (int tick = 0; tick <= 300; ++tick) {  // 30 s: first nothing is spared, then nine in ten
-    window.note(at(tick * 0.1), total, kTenSeconds);
+    window.note(second(tick * 0.1), total, kTenSeconds);
     total.sent += 100;
     total.executed += tick < 150 ? 100 : 10;
   }
-  const LoadWindow::Span span = window.over(at(30.1), total, kTenSeconds);
+  const LoadWindow::Span span = window.over(second(30.1), total, kTenSeconds);
   EXPECT_NEAR(span.load.taken_off(), 0.9, 1e-9);
   EXPECT_NEAR(std::chrono::duration<double>(span.covered).count(), 10, 0.3);
   EXPECT_NEAR(span.per_second(span.load.sent), 1000, 10);
@@ -42,9 +40,9 @@ TEST(LoadWindow, CoversTheWindowOnly) {
 
 TEST(LoadWindow, AfterAStartItCoversWhatThereIs) {
   LoadWindow window;
-  EXPECT_EQ(window.over(at(0), {}, kTenSeconds).covered, Nanos(0));
-  window.note(at(0), {}, kTenSeconds);
-  const auto span = window.over(at(2), {.sent = 10, .executed = 4, .own = 1}, kTenSeconds);
+  EXPECT_EQ(window.over(second(0), {}, kTenSeconds).covered, Nanos(0));
+  window.note(second(0), {}, kTenSeconds);
+  const auto span = window.over(second(2), {.sent = 10, .executed = 4, .own = 1}, kTenSeconds);
   EXPECT_EQ(span.covered, seconds(2));
   EXPECT_DOUBLE_EQ(span.load.taken_off(), 0.6);
   EXPECT_DOUBLE_EQ(span.per_second(span.load.sent), 5);

@@ -48,13 +48,14 @@ Session::Step Session::dispatch(Request& request) {
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
-  if (request.facts->uses_scripts) ran_script_at_ = request.now;
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
   const Outcome outcome = reliefs_.arrives(request);
   const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
   // A request that reached the server keeps the tokens of its limits.
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
+  // A script that waits for a server that is away will run on the one that comes back.
+  if (step == Step::kDone && request.facts->uses_scripts) ran_script_at_ = request.now;
   return step;
 }
 

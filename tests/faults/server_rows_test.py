@@ -182,7 +182,7 @@ class Row20(Recorded):
     def test_a_reply_to_what_has_not_been_sent(self):
         """More is answered than the server can have read: the rest of it is still in the proxy."""
         count, value = 64, b"x" * 500_000  # more than all sockets on the way hold
-        patient = {"upstream.response-timeout": "60s"}
+        patient = ERRORS_WHEN_DOWN | {"upstream.response-timeout": "60s"}
         with Theatre(push_delay_s=0, options=patient) as theatre:
             theatre.relay.stop_reading()
             with RawClient(theatre.proxies[0].port, timeout_s=1) as client:

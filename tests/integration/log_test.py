@@ -95,7 +95,7 @@ class InAFile(WithServer):
         proxy.process.signal(signal.SIGHUP)
         until(
             lambda: os.path.exists(self.path)
-            and any("certificates reloaded" in line for line in self.lines(self.path)),
+            and any("the configuration has not changed" in line for line in self.lines(self.path)),
             what="the new file",
         )
         proxy.stop()

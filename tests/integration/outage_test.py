@@ -321,7 +321,8 @@ class Restarts(ProxyTest):
     """By default a server that restarts at once is a delay, for clients that were idle and for
     clients that connect meanwhile."""
 
-    PROXY_OPTIONS = {"proxy.workers": 2}
+    # The server of a busy test machine may take longer than the default.
+    PROXY_OPTIONS = {"proxy.workers": 2, "upstream.connect-wait": "20s"}
     COMMANDS = (
         ["GET", "k"], ["SET", "k", 1], ["HELLO", 3], ["MULTI"], ["WATCH", "k"], ["SUBSCRIBE", "a"],
         ["EVAL", "return 1", 0], ["SELECT", 1], ["BLPOP", "x", 0.1], ["CLIENT", "ID"], ["DBSIZE"],
@@ -347,7 +348,11 @@ class Restarts(ProxyTest):
             reply = client.read()
             self.assertFalse(reply.startswith(b"-"), (command, reply))
 
-    def test_they_do_not_wait_for_long(self):
+
+class LongerOutages(ProxyTest):
+    PROXY_OPTIONS = {"proxy.workers": 2}
+
+    def test_requests_do_not_wait_for_long(self):
         first, second = self.to_proxy(), self.to_proxy()
         self.assertEqual(first.ask("PING"), b"+PONG\r\n")
         self.redis.process.kill()

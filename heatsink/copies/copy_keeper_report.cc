@@ -193,7 +193,7 @@ std::string CopyKeeper::why_no_copy(const detect::Verdict& verdict, const cache:
   if (!shared_.options().cache_enabled) return "cache.enabled is false";
   if (is_off) return "its level is off";
   if (entry != nullptr) {
-    const std::string mark = cache::to_string(entry->uncacheable());
+    std::string mark = cache::to_string(entry->uncacheable());
     if (!mark.empty()) return mark;
     return shared_.proof.up() ? "no read since its last change" : coherence();
   }

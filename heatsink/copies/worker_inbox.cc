@@ -33,7 +33,7 @@ bool WorkerInbox::put(std::size_t worker, std::vector<detect::Summary> summaries
   return !is_told_.exchange(true);
 }
 
-bool WorkerInbox::put(std::size_t worker, WorkerSample sample) {
+bool WorkerInbox::put(std::size_t worker, const WorkerSample& sample) {
   Slot& slot = *slots_[worker];
   {
     const std::lock_guard lock(slot.mutex);

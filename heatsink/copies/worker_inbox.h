@@ -29,7 +29,7 @@ class WorkerInbox {
   // True: the keeper does not know yet that there is something to take, and must be told.
   [[nodiscard]] bool put(std::size_t worker, std::vector<detect::Summary> summaries,
                          bool is_urgent);
-  [[nodiscard]] bool put(std::size_t worker, WorkerSample sample);
+  [[nodiscard]] bool put(std::size_t worker, const WorkerSample& sample);
 
   struct Content {
     std::vector<detect::Summary> summaries;  // empty: none since the last take()

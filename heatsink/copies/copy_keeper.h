@@ -80,7 +80,7 @@ class CopyKeeper final : public CopySource,
   // Summaries of the measures that the rules need. Newer ones replace those that the keeper has not
   // looked at yet.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
-  void play(std::size_t worker, WorkerSample sample);
+  void play(std::size_t worker, const WorkerSample& sample);
   std::uint64_t summaries_replaced() const { return inbox_.replaced(); }
   net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }
   // The current state. If the keeper does not answer within 1 s, the report is empty and

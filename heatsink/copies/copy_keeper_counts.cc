@@ -13,8 +13,8 @@ constexpr Nanos kJudgePauseMax = Millis(200);
 
 }  // namespace
 
-void CopyKeeper::play(std::size_t worker, WorkerSample sample) {
-  if (inbox_.put(worker, std::move(sample))) look_into_inbox();
+void CopyKeeper::play(std::size_t worker, const WorkerSample& sample) {
+  if (inbox_.put(worker, sample)) look_into_inbox();
 }
 
 void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,

@@ -39,7 +39,7 @@ TEST(WorkerInbox, SamplesAddUpToALimit) {
     sample.accesses.assign(3000, {KeyHash{i}, false});
     sample.hits.assign(1, {KeyHash{i}, 5});
     sample.work.commands = 100;
-    EXPECT_EQ(inbox.put(0, std::move(sample)), i == 0);
+    EXPECT_EQ(inbox.put(0, sample), i == 0);
   }
   const WorkerSample taken = inbox.take(0).sample;
   EXPECT_EQ(taken.accesses.size(), WorkerInbox::kSampledMax);

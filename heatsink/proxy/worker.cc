@@ -412,8 +412,8 @@ void Worker::tick() {
     follow_fleet();
     post_summary(false);
   }
-  if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
-    keeper_.play(index_, std::move(sample));
+  const copies::WorkerSample sample = copies_.take_sample();
+  if (!sample.empty()) keeper_.play(index_, sample);
   if (shared_.cluster.version() > 0) shared_.slot_counts.tick(now);
   check_timeouts(now);
   tend_clients(now);

@@ -191,11 +191,25 @@ void ClusterServers::give_back(std::unique_ptr<Upstream> connection, bool clean)
 
 std::unique_ptr<Upstream> ClusterServers::adopt(Requester& session, net::Stream connection,
                                                 const CarriedSession::Private& state) {
-  if (shared_.cluster.is_expected()) return nullptr;  // which node it leads to is not carried
-  Node& node = node_of(shared_.upstream_address);
+  redis::UpstreamAddress* const server =
+      shared_.cluster.is_expected() ? node_behind(connection) : &shared_.upstream_address;
+  if (server == nullptr) return nullptr;
+  Node& node = node_of(*server);
   std::unique_ptr<Upstream> adopted = node.server->adopt(session, std::move(connection), state);
   if (adopted != nullptr) ++node.borrowed;
   return adopted;
+}
+
+// The other process may have found the node before this one has a map. Its address is that of a map
+// to come, unless the cluster announces host names.
+redis::UpstreamAddress* ClusterServers::node_behind(const net::Stream& connection) {
+  topology::ClusterDirectory& known = shared_.cluster;
+  for (topology::NodeIndex i = 0; i < known.nodes(); ++i)
+    if (leads_to(connection, known.node(i))) return &known.node(i);
+  const Result<net::HostPort> peer = net::parse_host_port(net::peer_text(connection.fd()));
+  if (!peer.ok()) return nullptr;
+  const std::optional<topology::NodeIndex> index = known.node_at(*peer, *peer);
+  return index ? &known.node(*index) : nullptr;
 }
 
 void ClusterServers::discard(std::unique_ptr<Upstream> connection) {

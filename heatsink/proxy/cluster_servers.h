@@ -124,6 +124,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool has_replaced(const redis::UpstreamAddress& server, const topology::SlotMap& before) const;
   void end_owed(TimePoint now);
   Node& node_of(redis::UpstreamAddress& server);
+  redis::UpstreamAddress* node_behind(const net::Stream& connection);  // null: not known
   SingleServer& at(const Destination& to);
   SingleServer& of(const Upstream& connection);
   redis::UpstreamAddress& home();

@@ -17,14 +17,15 @@ constexpr std::size_t kIdleOfUser = 1;
 constexpr Nanos kLookPause = Millis(10);  // between attempts on demand
 constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an attempt
 
-bool leads_to(const net::Stream& connection, const std::vector<net::ResolvedAddress>& addresses) {
+}  // namespace
+
+bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server) {
   const std::string peer = net::peer_text(connection.fd());
+  const std::vector<net::ResolvedAddress> addresses = server.addresses();
   return std::any_of(addresses.begin(), addresses.end(), [&](const net::ResolvedAddress& each) {
     return net::address_text(each) == peer;
   });
 }
-
-}  // namespace
 
 SingleServer::~SingleServer() {
   for (Slot& slot : slots_) loop_.cancel(slot.retry);
@@ -305,7 +306,7 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
                                               const CarriedSession::Private& state) {
   // Of a server that moves, nothing says that the other process was connected to the same one.
-  if (server_.may_move() && !leads_to(connection, server_.addresses())) return nullptr;
+  if (server_.may_move() && !leads_to(connection, server_)) return nullptr;
   shared_.private_connections.fetch_add(1, std::memory_order_relaxed);
   const Upstream::Login login = state.has_login ? Upstream::Login::kOwn : Upstream::Login::kNone;
   std::unique_ptr<Upstream> adopted = host_.open(server_, state.protocol, login, &session);

@@ -114,4 +114,7 @@ class SingleServer final : public Upstreams {
   std::string withheld_;  // why requests do not wait any more, if no server may be used
 };
 
+// Whether the other end of the connection is at one of the server's addresses.
+bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server);
+
 }  // namespace heatsink::proxy

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "apps/heatsink/advice_json.h"
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/deployment_watch.h"
 #include "apps/heatsink/drain_clients.h"
@@ -88,6 +89,14 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);
+  };
+  sources.heatmap = [&proxy](const heat::History::Range& range) { return proxy.heat(range); };
+  sources.advice = [&proxy](httpd::Now now) {
+    const report::Report report = proxy.report();
+    return advice_json(report, now.wall_at(report.at));
+  };
+  sources.explain = [&proxy](std::string name, std::uint32_t db, httpd::Now now) {
+    return explained_json(proxy.inspect(std::move(name), db), now.boot, now.wall);
   };
   sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };
   add_health(sources, proxy, watch);

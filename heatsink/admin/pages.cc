@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/admin/pages.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/admin/page_files.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 #include "heatsink/report/events_json.h"
@@ -29,10 +31,6 @@ Answer get_hotkeys(const Sources& sources, const Question& asked) {
   return json_answer(hotkeys_json(report, asked.now.wall_at(report.at)));
 }
 
-Answer get_events(const Sources& sources, const Question& asked) {
-  return json_answer(report::events_json(sources.events(), asked.now.boot, asked.now.wall));
-}
-
 std::optional<std::uint64_t> number_in(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -45,6 +43,71 @@ std::optional<std::uint32_t> db_in(const std::string& text) {
   const std::optional<std::uint64_t> db = number_in(text);
   if (!db || *db > kDbMax) return std::nullopt;
   return static_cast<std::uint32_t>(*db);
+}
+
+// Seconds since 1970. Nothing: no such number, or one that no clock of a person shows.
+std::optional<WallTime> day_time_in(const std::string& text) {
+  constexpr std::uint64_t kLast = 253'402'300'799;  // of the year 9999
+  const std::optional<std::uint64_t> seconds = number_in(text);
+  if (!seconds || *seconds > kLast / 100) return std::nullopt;
+  return WallTime(std::chrono::seconds(*seconds));
+}
+
+Answer get_heatmap(const Sources& sources, const Question& asked) {
+  const auto wrong = [](const char* what) { return Answer{400, std::string(what) + "\n"}; };
+  heat::History::Range range{.from = asked.now.boot - std::chrono::minutes(10),
+                             .to = asked.now.boot};
+  const auto boot_at = [&asked](WallTime wall) {
+    return asked.now.boot - std::chrono::duration_cast<Nanos>(asked.now.wall - wall);
+  };
+  for (auto [name, moment] : {std::pair{"from", &range.from}, std::pair{"to", &range.to}}) {
+    const std::optional<std::string> text = query_value(asked.query, name);
+    if (!text) continue;
+    const std::optional<WallTime> wall = day_time_in(*text);
+    if (!wall) return wrong("from and to must be seconds since 1970, as in from=1795867200");
+    *moment = boot_at(*wall);
+  }
+  if (const auto text = query_value(asked.query, "step")) {
+    const std::optional<std::uint64_t> step = number_in(*text);
+    const auto is_it = [&](const heat::Tier& tier) {
+      return step && static_cast<std::int64_t>(*step) == tier.step_s;
+    };
+    if (std::ranges::none_of(heat::kTiers, is_it))
+      return wrong("step must be 1, 10, 60 or 600 seconds");
+    range.step_s = static_cast<std::int64_t>(*step);
+  }
+  if (const auto text = query_value(asked.query, "after")) {
+    const std::optional<std::uint64_t> after = number_in(*text);
+    if (!after || *after > INT64_MAX) return wrong("after must be one of the answer's numbers");
+    range.after = static_cast<std::int64_t>(*after);
+  }
+  if (const auto text = query_value(asked.query, "rows")) {
+    const std::optional<std::uint64_t> rows = number_in(*text);
+    if (!rows || *rows == 0 || *rows > heat::History::kRowsMax)
+      return wrong("rows must be 1 to 256");
+    range.rows_max = *rows;
+  }
+  return json_answer(heat::heatmap_json(
+      sources.heatmap(range), [&asked](TimePoint moment) { return asked.now.wall_at(moment); }));
+}
+
+Answer get_advice(const Sources& sources, const Question& asked) {
+  Result<std::string> json = sources.advice(asked.now);
+  if (!json.ok()) return {503, json.error().message + "\n"};
+  return json_answer(std::move(json).value());
+}
+
+Answer get_explain(const Sources& sources, const Question& asked) {
+  const std::optional<std::string> name = query_value(asked.query, "name");
+  const std::optional<std::uint32_t> db = db_in(query_value(asked.query, "db").value_or("0"));
+  if (!name || !db) return {400, "write /api/explain?name=NAME&db=0 (other bytes as %XX)\n"};
+  Result<std::string> json = sources.explain(*name, *db, asked.now);
+  if (!json.ok()) return {503, json.error().message + "\n"};
+  return json_answer(std::move(json).value());
+}
+
+Answer get_events(const Sources& sources, const Question& asked) {
+  return json_answer(report::events_json(sources.events(), asked.now.boot, asked.now.wall));
 }
 
 Answer get_key(const Sources& sources, const Question& asked) {
@@ -163,6 +226,19 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   }
   out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
                  page(get_events)});
+  if (shared->heatmap) {
+    out.push_back({"/api/heatmap", "what was hot when, as JSON: ?from=SECONDS&to=SECONDS",
+                   Pace::kSlow, page(get_heatmap, {"from", "to", "step", "after", "rows"})});
+    for (httpd::Route& file : page_files()) out.push_back(std::move(file));
+  }
+  if (shared->advice) {
+    out.push_back(
+        {"/api/advice", "what would relieve the hot keys, as JSON", Pace::kSlow, page(get_advice)});
+  }
+  if (shared->explain) {
+    out.push_back({"/api/explain", "what would relieve a key, as JSON: ?name=NAME&db=0",
+                   Pace::kSlow, page(get_explain, {"name", "db"})});
+  }
   if (shared->health) {
     out.push_back({"/api/health", "what the checks of server and machine found, as JSON",
                    Pace::kSlow, page(get_health)});

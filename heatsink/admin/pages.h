@@ -10,6 +10,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/heat/heat.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/report/config_order.h"
 #include "heatsink/report/event.h"
@@ -45,6 +46,13 @@ struct Sources {
   std::function<std::string()> slots = {};
   // JSON: the replicas that hot keys may be read from.
   std::function<std::string()> replicas = {};
+  // What was hot when.
+  std::function<heat::HeatMap(const heat::History::Range&)> heatmap = {};
+  // JSON: what would relieve each of the report's keys.
+  std::function<Result<std::string>(httpd::Now now)> advice = {};
+  // JSON: what is known of a key, and what would relieve it, as heatsink explain --json. As `key`.
+  std::function<Result<std::string>(std::string name, std::uint32_t db, httpd::Now now)> explain =
+      {};
   // The configuration: what holds now, and a change of it. `who` asks, by address. The answers are
   // JSON; a refused order (`is_done` false) changed nothing, and its answer says why.
   struct ConfigAnswer {

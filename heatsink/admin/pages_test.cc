@@ -13,6 +13,7 @@ namespace {
 
 using httpd::Answer;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const httpd::Now kNow{TimePoint(std::chrono::seconds(1002)),
                       WallTime(std::chrono::seconds(1'795'262'402))};
@@ -62,6 +63,72 @@ TEST(AdminPages, EachPathHasItsAnswer) {
   EXPECT_THAT(get("/").body, HasSubstr("\n/api/hotkeys    the hot keys"));
   for (const char* path : {"/", "/healthz", "/metrics", "/api/hotkeys", "/api/events"})
     EXPECT_EQ(get(path).status, 200u) << path;
+}
+
+Sources with_a_heatmap(heat::History::Range& asked) {
+  Sources sources = sample_sources();
+  sources.heatmap = [&asked](const heat::History::Range& range) {
+    asked = range;
+    heat::HeatMap map;
+    map.step = std::chrono::seconds(1);
+    map.steps.emplace_back().begin = TimePoint(std::chrono::seconds(1000));
+    return map;
+  };
+  return sources;
+}
+
+TEST(AdminPages, AHeatmapIsAskedByTheTimeOfDay) {
+  heat::History::Range asked;
+  const Sources sources = with_a_heatmap(asked);
+  const Answer told =
+      get("/api/heatmap?from=1795262302&to=1795262400&step=10&after=7&rows=3", sources);
+  EXPECT_THAT(told.body, HasSubstr("\"times\":[1795262400]")) << told.body;
+  EXPECT_EQ(asked.from, TimePoint(std::chrono::seconds(902)));
+  EXPECT_EQ(asked.to, TimePoint(std::chrono::seconds(1000)));
+  EXPECT_EQ(asked.step_s, 10);
+  EXPECT_EQ(asked.after, 7);
+  EXPECT_EQ(asked.rows_max, 3u);
+  EXPECT_EQ(get("/api/heatmap", sources).status, 200u);
+  EXPECT_EQ(asked.to - asked.from, std::chrono::minutes(10)) << "the default";
+}
+
+TEST(AdminPages, AWrongHeatmapIsRefused) {
+  heat::History::Range asked;
+  const Sources sources = with_a_heatmap(asked);
+  for (const char* wrong : {"from=yesterday", "to=-1", "from=99999999999999999999", "step=7",
+                            "step=0", "after=x", "rows=0", "rows=257", "last=10"})
+    EXPECT_EQ(get("/api/heatmap?" + std::string(wrong), sources).status, 400u) << wrong;
+  EXPECT_EQ(get("/api/heatmap").status, 404u) << "a process without a history";
+}
+
+TEST(AdminPages, TheFilesOfThePageAreThereForABrowser) {
+  heat::History::Range asked;
+  const Sources sources = with_a_heatmap(asked);
+  httpd::Request request{"GET", "/", "localhost", false};
+  request.accept = "text/html";
+  const Answer front = answer(request, sources);
+  EXPECT_EQ(front.content_type, "text/html; charset=utf-8");
+  EXPECT_THAT(front.body, HasSubstr("<!doctype html>"));
+  EXPECT_EQ(get("/page/app.js", sources).content_type, "text/javascript; charset=utf-8");
+  EXPECT_EQ(get("/page/page.css", sources).content_type, "text/css; charset=utf-8");
+  EXPECT_EQ(get("/page/../routes.cc", sources).status, 404u);
+  EXPECT_THAT(get("/", sources).body, Not(HasSubstr("/page/"))) << "parts of a page are not listed";
+}
+
+TEST(AdminPages, AdviceComesFromItsSource) {
+  Sources sources = sample_sources();
+  EXPECT_EQ(get("/api/advice", sources).status, 404u);
+  sources.advice = [](httpd::Now) -> Result<std::string> { return std::string("{}\n"); };
+  sources.explain = [](const std::string& name, std::uint32_t db,
+                       httpd::Now) -> Result<std::string> {
+    if (db == 9) return Error{ErrorCode::kUnavailable, "no answer"};
+    return name + std::to_string(db);
+  };
+  EXPECT_EQ(get("/api/advice", sources).body, "{}\n");
+  EXPECT_EQ(get("/api/explain?name=a%00b&db=2", sources).body, std::string("a\0b2", 4));
+  EXPECT_EQ(get("/api/explain?name=a&db=9", sources).status, 503u);
+  EXPECT_EQ(get("/api/explain?db=2", sources).status, 400u);
+  EXPECT_EQ(get("/api/explain?name=a&db=x", sources).status, 400u);
 }
 
 TEST(AdminPages, AnUnknownParameterIsAMistake) {

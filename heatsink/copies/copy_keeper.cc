@@ -50,6 +50,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
       merged_(shared.rules().measures().size()),
       selector_(policy::selector_options(shared.options(), shared.rules())),
+      heat_writer_(shared.shown, shared.heat),
       savings_(loop_.clock()),
       automatic_(shared.options().automatic_qps, policy::Limits::kAutomaticMax),
       events_(policy::quiet_sentence(shared.options())),
@@ -110,6 +111,7 @@ void CopyKeeper::begin() {
     tend_earned_copies();
     count_departures();
     log_summaries(loop_.now());
+    note_heat();
     trim_after_burst();
     rest_if_idle();
   });

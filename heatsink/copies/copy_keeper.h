@@ -19,6 +19,7 @@
 #include "heatsink/copies/event_log.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/filler.h"
+#include "heatsink/copies/heat_writer.h"
 #include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
@@ -201,6 +202,7 @@ class CopyKeeper final : public CopySource,
   // copy_keeper_load.cc
   CommandLoad load() const;
   void note_load();
+  void note_heat();
   void add_load(report::Report& report);
 
   std::string cluster_problem() const;
@@ -272,6 +274,7 @@ class CopyKeeper final : public CopySource,
   detect::Selector selector_;
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   LoadWindow loads_;
+  HeatWriter heat_writer_;
   admit::CopySavings savings_;                      // empty without a chooser
   std::unique_ptr<fleet::Link> fleet_;              // null: this proxy counts alone
   fleet::List fleet_list_;                          // as of the last judging; null: not known

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keeper's measure of the load that is taken off the servers (load_window.h).
+#include <vector>
+
 #include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
@@ -28,6 +30,15 @@ void CopyKeeper::note_load() {
   loads_.note(now, total, window);
   shared_.key_loads.move(now, window);
   counters_.add(Count::kOwnCommands, total.own - counters_.read(Count::kOwnCommands));
+}
+
+void CopyKeeper::note_heat() {
+  std::vector<const DurationHistogram*> latencies;
+  for (const KeeperListener* const worker : workers_)
+    if (const DurationHistogram* const waits = worker->client_latency()) latencies.push_back(waits);
+  note_load();
+  const LoadWindow::Span span = loads_.over(loop_.clock(), load(), shared_.options().window);
+  heat_writer_.write(merged_.front(), span, latencies);
 }
 
 void CopyKeeper::add_load(report::Report& report) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <numeric>
 
 namespace heatsink::copies {
 namespace {
@@ -22,6 +23,28 @@ void DurationHistogram::observe(Nanos duration) noexcept {
   const auto* const bound = std::lower_bound(kBounds.begin(), kBounds.end(), duration);
   add(counts_[static_cast<std::size_t>(bound - kBounds.begin())], std::uint64_t{1});
   add(sum_ns_, duration.count());
+}
+
+DurationHistogram::Counts DurationHistogram::counts(
+    std::span<const DurationHistogram* const> histograms) {
+  Counts out{};
+  for (const DurationHistogram* each : histograms)
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] += each->counts_[i].load(std::memory_order_relaxed);
+  return out;
+}
+
+double DurationHistogram::quantile(const Counts& counts, double q) {
+  const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0ULL));
+  if (all == 0) return std::numeric_limits<double>::quiet_NaN();
+  double left = q * all;
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
+    const auto here = static_cast<double>(counts[i]);
+    const double from = i == 0 ? 0 : seconds(kBounds[i - 1]);
+    if (here > 0 && left <= here) return from + (seconds(kBounds[i]) - from) * left / here;
+    left -= here;
+  }
+  return seconds(kBounds.back());
 }
 
 MetricSample DurationHistogram::sample(const MetricRow& row,

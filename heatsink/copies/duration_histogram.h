@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/metric.h"
@@ -18,6 +19,14 @@ namespace heatsink::copies {
 class DurationHistogram {
  public:
   void observe(Nanos duration) noexcept;
+
+  // How many durations each bucket has, and the last one those above all bounds. The sum of several
+  // threads' histograms.
+  using Counts = std::array<std::uint64_t, 17>;
+  static Counts counts(std::span<const DurationHistogram* const> histograms);
+  // The quantile `q` (0 .. 1) in seconds, interpolated in its bucket as histogram_quantile() of
+  // Prometheus does. Above all bounds it is the highest of them; without durations not a number.
+  static double quantile(const Counts& counts, double q);
 
   // In seconds. `row` must outlive the sample. The sum of several threads' histograms.
   static MetricSample sample(const MetricRow& row,
@@ -38,6 +47,7 @@ class DurationHistogram {
       Millis(10'000)};
 
   // The last: longer than all bounds.
+  static_assert(std::tuple_size_v<Counts> == kBounds.size() + 1);
   std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};
   std::atomic<std::int64_t> sum_ns_{0};
 };

@@ -53,5 +53,16 @@ TEST(DurationHistogram, ThoseOfSeveralThreadsAreOne) {
   EXPECT_EQ(sample.buckets.back().count, 3u);
 }
 
+TEST(DurationHistogram, AQuantileIsInterpolatedInItsBucket) {
+  DurationHistogram histogram;
+  const DurationHistogram* const only[] = {&histogram};
+  EXPECT_TRUE(std::isnan(DurationHistogram::quantile(DurationHistogram::counts(only), 0.5)));
+  for (int i = 0; i < 4; ++i) histogram.observe(Nanos(700'000));
+  EXPECT_DOUBLE_EQ(DurationHistogram::quantile(DurationHistogram::counts(only), 0.5), 0.00075);
+  EXPECT_DOUBLE_EQ(DurationHistogram::quantile(DurationHistogram::counts(only), 1), 0.001);
+  for (int i = 0; i < 96; ++i) histogram.observe(std::chrono::minutes(1));
+  EXPECT_DOUBLE_EQ(DurationHistogram::quantile(DurationHistogram::counts(only), 0.99), 10);
+}
+
 }  // namespace
 }  // namespace heatsink::copies

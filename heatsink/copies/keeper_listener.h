@@ -10,6 +10,7 @@
 namespace heatsink::copies {
 
 class Counters;
+class DurationHistogram;
 struct FillAnswer;
 
 // A worker, or a fake one in tests. The keeper calls it in its own thread. The call returns at
@@ -26,6 +27,8 @@ class KeeperListener {
   virtual void map_changed() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
   virtual const Counters& counters() const = 0;
+  // How long its clients wait for their answers; null: it has no clients.
+  virtual const DurationHistogram* client_latency() const { return nullptr; }
 
  protected:
   ~KeeperListener() = default;

@@ -20,6 +20,7 @@
 #include "heatsink/copies/policy_snapshot.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/fleet/fleet.h"
+#include "heatsink/heat/heat.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/key_display.h"
 #include "heatsink/policy/levels.h"
@@ -166,6 +167,7 @@ struct NodeState {
   // Commands that the proxy's own connections have sent to servers: all but those of the workers.
   std::atomic<std::uint64_t> own_commands{0};
   KeyLoads key_loads;
+  heat::History heat;  // the keeper adds, the admin API reads
 
   // The names that the server remembers for the tracker. The keeper writes it.
   std::atomic<std::uint64_t> tracked_keys{0};

@@ -34,7 +34,9 @@ Request to_request(const http::request<http::string_body>& message) {
           message.version() < 11,
           only(http::field::authorization, message),
           only(http::field::content_type, message),
-          message.body()};
+          message.body(),
+          "",
+          only(http::field::accept, message)};
 }
 
 }  // namespace heatsink::httpd

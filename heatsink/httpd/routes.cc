@@ -16,6 +16,7 @@ constexpr std::size_t kPathColumns = 16;
 std::string list_of(const std::vector<Route>& routes) {
   std::string out;
   for (const Route& route : routes) {
+    if (route.help.empty()) continue;  // a part of another page
     out += route.path;
     out.append(route.path.size() < kPathColumns ? kPathColumns - route.path.size() : 1, ' ');
     out += std::string(route.help) + "\n";
@@ -71,6 +72,10 @@ Route metrics_route(std::function<std::string()> text) {
 }
 
 RouteTable::RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {
+  if (const auto front = std::ranges::find(routes_, "/", &Route::path); front != routes_.end()) {
+    front_ = std::move(*front);
+    routes_.erase(front);
+  }
   routes_.insert(routes_.begin(), Route{"/", "this list", Pace::kAtOnce, nullptr});
   list_ = list_of(routes_);
   routes_.front().get = [text = "heatsink admin API\n\n" + list_](const Question&) -> Answer {
@@ -80,12 +85,16 @@ RouteTable::RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {
 
 const Route* RouteTable::find(const Request& request) const {
   const std::string_view path = request.target.substr(0, request.target.find('?'));
+  const bool is_browser = request.accept.value_or("").find("text/html") != std::string_view::npos;
+  if (path == "/" && front_ && is_browser) return &*front_;
   const auto route = std::ranges::find(routes_, path, &Route::path);
   return route == routes_.end() ? nullptr : &*route;
 }
 
 std::optional<Answer> RouteTable::refusal(const Request& request, std::string_view token) const {
-  if (!token.empty() && !bears_token(request.authorization, token)) {
+  const Route* const route = find(request);
+  const bool is_open = route != nullptr && route->is_open;
+  if (!token.empty() && !is_open && !bears_token(request.authorization, token)) {
     return Answer{401,
                   "the token of admin.token is missing or wrong: send the header \"Authorization: "
                   "Bearer TOKEN\", or use heatsink top --token-file FILE\n"};
@@ -97,7 +106,6 @@ std::optional<Answer> RouteTable::refusal(const Request& request, std::string_vi
                   "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
                   "http://localhost\n"};
   }
-  const Route* const route = find(request);
   if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + list_};
   if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
   if (request.method != "POST" || !route->post) return wrong_method(*route);

@@ -22,7 +22,8 @@ struct Request {
   std::optional<std::string_view> authorization = std::nullopt;  // as `host`
   std::optional<std::string_view> content_type = std::nullopt;   // as `host`
   std::string_view body = "";
-  std::string_view peer = "";  // the client's address: "127.0.0.1:54321"
+  std::string_view peer = "";                             // the client's address: "127.0.0.1:54321"
+  std::optional<std::string_view> accept = std::nullopt;  // as `host`
 };
 
 struct Answer {
@@ -69,10 +70,13 @@ struct Route {
   using Page = std::function<Answer(const Question&)>;
 
   std::string_view path;  // "/api/hotkeys"
-  std::string_view help;  // one line for the list of paths
+  std::string_view help;  // one line for the list of paths; "": it is not listed
   Pace pace = Pace::kSlow;
   Page get;
   Page post = nullptr;  // null: 405
+  // Needs no token: it has no data, as the files of a web page, which a browser asks for before a
+  // person can give it a token.
+  bool is_open = false;
 };
 
 // /healthz: 200 "ok", or 503 with the message of the error.
@@ -85,8 +89,9 @@ Route version_route();
 // /metrics: `text` is in Prometheus' format.
 Route metrics_route(std::function<std::string()> text);
 
-// The pages of one server, with "/", which lists them. Immutable; as thread-safe as the routes'
-// functions.
+// The pages of one server, with "/", which lists them. A route "/" of the caller is what browsers
+// get instead: requests whose Accept header names text/html. Immutable; as thread-safe as the
+// routes' functions.
 class RouteTable {
  public:
   explicit RouteTable(std::vector<Route> routes);
@@ -107,6 +112,7 @@ class RouteTable {
  private:
   const Route* find(const Request& request) const;
 
+  std::optional<Route> front_;  // for browsers
   std::vector<Route> routes_;
   std::string list_;  // a line for each path
 };

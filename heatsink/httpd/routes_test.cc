@@ -52,6 +52,42 @@ TEST(Routes, AMomentOfTheBootClockIsDatedByTheWallClockOfNow) {
   EXPECT_EQ(now.wall_at(TimePoint(std::chrono::seconds(1000))), WallTime(std::chrono::seconds(48)));
 }
 
+Request from_browser(std::string_view target) {
+  Request request{"GET", target, "localhost", false};
+  request.accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  return request;
+}
+
+std::vector<Route> routes_with_a_page() {
+  std::vector<Route> routes = sample_routes();
+  Route front{"/", "", Pace::kAtOnce, [](const Question&) { return Answer{200, "the page"}; }};
+  front.is_open = true;
+  routes.push_back(std::move(front));
+  return routes;
+}
+
+TEST(Routes, ABrowserGetsThePageAndOthersTheList) {
+  const RouteTable table(routes_with_a_page());
+  EXPECT_EQ(table.answer(from_browser("/"), {}).body, "the page");
+  EXPECT_EQ(table.answer(from_browser("/?from=1"), {}).body, "the page");
+  EXPECT_THAT(table.answer({"GET", "/", "localhost", false}, {}).body,
+              HasSubstr("heatsink admin API"));
+  EXPECT_EQ(table.answer(from_browser("/healthz"), {}).body, "ok\n");
+  EXPECT_THAT(RouteTable(sample_routes()).answer(from_browser("/"), {}).body,
+              HasSubstr("heatsink admin API"));
+}
+
+TEST(Routes, APageWithoutDataNeedsNoToken) {
+  const RouteTable table(routes_with_a_page());
+  constexpr std::string_view kToken = "0123456789abcdef";
+  EXPECT_EQ(table.answer(from_browser("/"), {}, kToken).body, "the page");
+  EXPECT_EQ(table.answer({"GET", "/", "localhost", false}, {}, kToken).status, 401u);
+  EXPECT_EQ(table.answer(from_browser("/api/slow"), {}, kToken).status, 401u);
+  Request from_elsewhere = from_browser("/");
+  from_elsewhere.host = "evil.example";
+  EXPECT_EQ(table.answer(from_elsewhere, {}).status, 403u);
+}
+
 TEST(Routes, WithATokenNothingIsAnsweredWithoutIt) {
   const auto ask = [](std::optional<std::string_view> authorization, std::string_view host) {
     return answer({"GET", "/api/slow", host, false, authorization}, "0123456789abcdef");

@@ -21,6 +21,12 @@ namespace http = boost::beast::http;
 constexpr std::size_t kDrainBytesMax = 4 * kRequestBodyBytesMax;
 constexpr auto kDrainTime = std::chrono::seconds(1);
 
+// A page may run its own files, and talk to this server; nothing else, and no other page may frame
+// it.
+constexpr const char* kContentPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 std::string http_date(WallTime now) {  // RFC 9110, section 5.6.7
   const time_t seconds = std::chrono::system_clock::to_time_t(now);
   tm utc{};
@@ -130,6 +136,8 @@ void Session::respond(const Answer& answer, bool keep_alive) {
   response_->set(http::field::content_type, answer.content_type);
   response_->set(http::field::cache_control, "no-store");
   response_->set("X-Content-Type-Options", "nosniff");
+  response_->set("Content-Security-Policy", kContentPolicy);
+  response_->set("Referrer-Policy", "no-referrer");
   if (answer.status == 401) response_->set(http::field::www_authenticate, "Bearer");
   if (answer.status == 405) response_->set(http::field::allow, answer.allowed);
   response_->keep_alive(keep_alive);

@@ -303,6 +303,10 @@ report::Report Proxy::report() const {
 
 std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 
+heat::HeatMap Proxy::heat(const heat::History::Range& range) const {
+  return threads_->shared.heat.read(range);
+}
+
 report::WarmReport Proxy::warm(report::WarmOrder order) {
   return threads_->keeper.warm(std::move(order));
 }

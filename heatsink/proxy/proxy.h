@@ -16,6 +16,7 @@
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/handover/handover.h"
+#include "heatsink/heat/heat.h"
 #include "heatsink/policy/key_display.h"
 #include "heatsink/policy/limit_policy.h"
 #include "heatsink/policy/options.h"
@@ -43,6 +44,8 @@ class Proxy {
   std::uint16_t port() const;                 // 0: a Unix socket
   report::Report report() const;              // takes up to a second if the keeper is busy
   std::vector<report::Event> events() const;  // the latest changes of verdicts, oldest first
+  // What was hot when. Any range: it is cut to what is kept.
+  heat::HeatMap heat(const heat::History::Range& range) const;
   MetricSamples metrics() const;
   // Keys that an operator has made hot. Each call takes up to three seconds.
   report::WarmReport warm(report::WarmOrder order);

@@ -187,7 +187,7 @@ void append_memory(MetricSamples& samples, const SharedState& shared,
   constexpr std::uint64_t kEntryBytes = 240;
   use.copies = report.cached_bytes + report.cached_entries * kEntryBytes;
   use.addresses = shared.client_names.memory_bytes();
-  use.history = keeper.history_bytes();
+  use.history = keeper.history_bytes() + shared.heat.memory_bytes();
   use.log = log_bytes_waiting();
   use.tls = net::tls_memory_bytes();
   use.fixed = shared.fixed_bytes.load(std::memory_order_relaxed);

@@ -81,6 +81,7 @@ class Worker final : public Upstream::Host,
   void listen_on(net::Fd listener);                                        // before begin()
   const copies::Counters& counters() const override { return counters_; }  // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }         // any thread
+  const copies::DurationHistogram* client_latency() const override { return &latencies_.client; }
   const Latencies& latencies() const { return latencies_; }                // any thread
   const WorkerMemory& memory() const { return memory_; }                   // any thread
   const SignOfLife& sign_of_life() const { return sign_of_life_; }         // any thread

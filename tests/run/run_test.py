@@ -202,7 +202,7 @@ class Upstream(unittest.TestCase):
         own = Show()
         port = re.search(
             r"server +redis://127\.0\.0\.1:(\d+)",
-            own.wait_for("address", lambda: "admin" in own.said and own.said),
+            own.wait_for("address", lambda: "page " in own.said and own.said),
         )[1]
         show = Show("--upstream", f"redis://127.0.0.1:{port}", "--for", "1s")
         self.assertEqual(show.end(), 0)

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// heat: what was hot when. Keeps a column of the busiest keys for each second, and coarser ones for
+// a week, in fixed memory. Start with history.h; GET /api/heatmap reads it. It knows no proxy:
+// the counter of keys adds a Moment each second.
+#pragma once
+
+#include "heatsink/heat/column.h"        // IWYU pragma: export
+#include "heatsink/heat/heatmap_json.h"  // IWYU pragma: export
+#include "heatsink/heat/history.h"       // IWYU pragma: export
+#include "heatsink/heat/moment.h"        // IWYU pragma: export
+#include "heatsink/heat/scale.h"         // IWYU pragma: export

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/heat/heatmap_json.h"
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/base64.h"
+#include "heatsink/base/printable.h"
+#include "heatsink/heat/scale.h"
+
+namespace heatsink::heat {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::array<std::string_view, 8> kTotals{"requests",
+                                                  "reads",
+                                                  "writes",
+                                                  "hits",
+                                                  "commands",
+                                                  "server_commands",
+                                                  "latency_p50_seconds",
+                                                  "latency_p99_seconds"};
+
+// Three digits are more than a pixel shows; whole numbers stay short.
+json::value short_number(float value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (value == std::floor(value) || value >= 1000)
+    return static_cast<std::int64_t>(std::lround(value));
+  const double digits = std::pow(10.0, 3 - std::ceil(std::log10(std::abs(value))));
+  return std::round(static_cast<double>(value) * digits) / digits;
+}
+
+json::object totals_of(const HeatMap& map) {
+  json::object out;
+  for (std::size_t i = 0; i < kTotals.size(); ++i) {
+    json::array row;
+    for (const HeatMap::Step& step : map.steps) row.push_back(short_number(step.totals[i]));
+    out[kTotals[i]] = std::move(row);
+  }
+  json::array highest;
+  for (const HeatMap::Step& step : map.steps) highest.push_back(short_number(step.requests_max));
+  out["requests_max"] = std::move(highest);
+  return out;
+}
+
+json::object unnamed_of(const HeatMap& map) {
+  json::object out;
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    json::array row;
+    for (const HeatMap::Step& step : map.steps) row.push_back(short_number(step.unnamed_max[kind]));
+    out[to_string(static_cast<Kind>(kind))] = std::move(row);
+  }
+  return out;
+}
+
+std::string plane(const std::vector<RateCode>& codes) {
+  return base64({reinterpret_cast<const char*>(codes.data()), codes.size()});
+}
+
+json::array rows_of(const HeatMap& map) {
+  json::array out;
+  for (const HeatMap::Row& row : map.rows) {
+    out.push_back(json::object{{"kind", to_string(row.identity.kind)},
+                               {"name", printable(row.identity.name)},
+                               {"name_base64", base64(row.identity.name)},
+                               {"name_truncated", row.identity.is_cut},
+                               {"db", row.identity.db},
+                               {"mean", plane(row.mean)},
+                               {"max", plane(row.max)},
+                               {"writes", plane(row.writes)},
+                               {"hits", plane(row.hits)}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string heatmap_json(const HeatMap& map, const std::function<WallTime(TimePoint)>& wall_at) {
+  const auto whole_seconds = [](auto duration) {
+    return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+  };
+  json::array times;
+  json::array numbers;
+  for (const HeatMap::Step& step : map.steps) {
+    const auto wall = std::chrono::round<std::chrono::seconds>(wall_at(step.begin));
+    times.push_back(whole_seconds(wall.time_since_epoch()));
+    numbers.push_back(step.number);
+  }
+  json::array tiers;
+  for (const Tier& tier : kTiers) {
+    tiers.push_back(
+        json::object{{"step_seconds", tier.step_s},
+                     {"kept_seconds", tier.step_s * static_cast<std::int64_t>(tier.columns_max)}});
+  }
+  json::object out{{"step_seconds", whole_seconds(map.step)},
+                   {"window_seconds", std::chrono::duration<double>(map.window).count()},
+                   {"codes_per_doubling", kCodesPerDoubling},
+                   {"tiers", std::move(tiers)},
+                   {"times", std::move(times)},
+                   {"numbers", std::move(numbers)},
+                   {"totals", totals_of(map)},
+                   {"unnamed_max", unnamed_of(map)},
+                   {"rows", rows_of(map)}};
+  return json::serialize(out) + "\n";
+}
+
+}  // namespace heatsink::heat

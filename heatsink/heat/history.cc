@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/heat/history.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+namespace heatsink::heat {
+namespace {
+
+std::int64_t seconds_of(TimePoint time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+void add_step(const Column& column, std::size_t i, const std::vector<HeatMap::Row*>& row_of,
+              HeatMap& map) {
+  map.steps.push_back({.begin = TimePoint(map.step * column.number),
+                       .number = column.number,
+                       .totals = column.totals,
+                       .requests_max = column.requests_max,
+                       .unnamed_max = column.unnamed_max});
+  for (const Cell& cell : column.cells()) {
+    HeatMap::Row* const row = row_of[cell.id];
+    if (row == nullptr) continue;
+    row->mean[i] = cell.mean;
+    row->max[i] = cell.max;
+    row->writes[i] = cell.writes;
+    row->hits[i] = cell.hits;
+  }
+}
+
+}  // namespace
+
+History::History(std::size_t identities_max)
+    : identities_(identities_max), identities_max_(identities_max) {
+  for (std::size_t tier = 0; tier < kTiers.size(); ++tier)
+    rings_[tier].columns.reserve(kTiers[tier].columns_max);
+}
+
+void History::Ring::push(const Column& column, std::size_t max) {
+  if (columns.size() < max) {
+    columns.push_back(column);
+    return;
+  }
+  columns[next] = column;
+  next = (next + 1) % max;
+}
+
+void History::add(const Moment& moment) {
+  const std::lock_guard lock(mutex_);
+  const Ring& seconds = rings_[0];
+  const std::int64_t number = seconds_of(moment.at) - 1;
+  if (number < 0 || (!seconds.columns.empty() && number <= seconds.newest().number)) return;
+  window_ = moment.window;
+  Column column = column_of(moment);
+  column.number = number;
+  push(0, column);
+}
+
+// Whatever column comes next, the steps that ended before it are complete.
+void History::push(std::size_t tier, const Column& column) {
+  rings_[tier].push(column, kTiers[tier].columns_max);
+  const std::size_t coarser = tier + 1;
+  if (coarser == kTiers.size()) return;
+  const std::int64_t number =
+      column.number * kTiers[tier].step_s / kTiers[coarser].step_s;  // both are at least 0
+  if (!mergers_[coarser].is_empty() && number != open_[coarser]) {
+    push(coarser, mergers_[coarser].close(open_[coarser],
+                                          [this](IdentityId id) { return identities_.kind(id); }));
+  }
+  open_[coarser] = number;
+  mergers_[coarser].add(column);
+}
+
+Column History::column_of(const Moment& moment) {
+  Column column;
+  column.seconds = 1;
+  column.totals = packed(moment.totals);
+  column.requests_max = static_cast<float>(moment.totals.requests);
+  for (std::size_t kind = 0; kind < kKinds; ++kind)
+    column.unnamed_max[kind] = static_cast<float>(moment.unnamed_max[kind]);
+  for (const Item& item : moment.items) {
+    if (!(item.rate > 0)) continue;
+    auto& unnamed = column.unnamed_max[static_cast<std::size_t>(item.identity.kind)];
+    const std::optional<IdentityId> id = number_of(item.identity);
+    const RateCode mean = code_of(item.rate);
+    const auto known = [&](const Cell& cell) { return id && cell.id == *id; };
+    if (!id || column.size == Column::kCellsMax || std::ranges::any_of(column.cells(), known)) {
+      unnamed = std::max(unnamed, static_cast<float>(item.rate));
+      continue;
+    }
+    column.all[column.size++] = {.id = *id,
+                                 .mean = mean,
+                                 .max = mean,
+                                 .writes = code_of(item.writes),
+                                 .hits = code_of(item.hits)};
+  }
+  return column;
+}
+
+std::optional<IdentityId> History::number_of(const Identity& identity) {
+  std::optional<IdentityId> id = identities_.number_of(identity);
+  if (id) return id;
+  forget();
+  return identities_.number_of(identity);
+}
+
+// Frees an eighth of all numbers: those that no column has any more, then those whose highest rate
+// is lowest. Looks at each cell once or twice, about 1 ms; keys that change each second cause it
+// every 16 s.
+void History::forget() {
+  std::vector<RateCode> peak(identities_.numbers(), 0);
+  for (const Ring& ring : rings_)
+    for (const Column& column : ring.columns)
+      for (const Cell& cell : column.cells()) peak[cell.id] = std::max(peak[cell.id], cell.max);
+  std::vector<IdentityId> order;
+  for (std::size_t i = 0; i < peak.size(); ++i)
+    if (const auto id = static_cast<IdentityId>(i); identities_.is_used(id)) order.push_back(id);
+  std::ranges::stable_sort(order, {}, [&peak](IdentityId id) { return peak[id]; });
+  order.resize(std::min(order.size(), std::max<std::size_t>(identities_max_ / 8, 1)));
+  std::vector<bool> leaves(peak.size(), false);
+  for (const IdentityId id : order) leaves[id] = true;
+  for (Ring& ring : rings_) {
+    for (Column& column : ring.columns) {
+      const auto cells = column.cells();
+      const auto rest = std::ranges::stable_partition(
+          cells, [&leaves](const Cell& cell) { return !leaves[cell.id]; });
+      for (const Cell& cell : rest) {
+        auto& unnamed = column.unnamed_max[static_cast<std::size_t>(identities_.kind(cell.id))];
+        unnamed = std::max(unnamed, static_cast<float>(rate_of(cell.max)));
+      }
+      column.size = static_cast<std::uint8_t>(column.size - rest.size());
+    }
+  }
+  for (const IdentityId id : order) {
+    for (Merger& merger : mergers_) merger.forget(id, identities_.kind(id));
+    identities_.free(id);
+  }
+}
+
+// The finest tier that still has the beginning of the range. Its oldest columns may just be gone.
+std::size_t History::tier_for(const Range& range) const {
+  TimePoint newest = range.to;
+  if (const Ring& seconds = rings_[0]; !seconds.columns.empty())
+    newest = TimePoint(std::chrono::seconds(seconds.newest().number + 1));
+  for (std::size_t tier = 0; tier < kTiers.size(); ++tier) {
+    if (range.step_s) {
+      if (*range.step_s == kTiers[tier].step_s) return tier;
+      continue;
+    }
+    const auto step = std::chrono::seconds(kTiers[tier].step_s);
+    const auto kept = step * static_cast<std::int64_t>(kTiers[tier].columns_max);
+    const bool fits = range.to - range.from <= step * static_cast<std::int64_t>(kStepsMax);
+    if (fits && range.from + kept / 20 >= newest - kept) return tier;
+  }
+  return kTiers.size() - 1;
+}
+
+std::vector<Column> History::copy_of(std::size_t tier, const Range& range) const {
+  const std::int64_t step_s = kTiers[tier].step_s;
+  const std::int64_t first = seconds_of(range.from) / step_s;
+  const std::int64_t last = seconds_of(range.to) / step_s;
+  std::vector<Column> out;
+  const Ring& ring = rings_[tier];
+  const std::size_t count = ring.columns.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Column& column = ring.columns[(ring.next + i) % count];
+    if (column.number >= first && column.number <= last && column.number > range.after)
+      out.push_back(column);
+  }
+  if (out.size() > kStepsMax) out.erase(out.begin(), out.end() - kStepsMax);
+  return out;
+}
+
+HeatMap History::read(const Range& range) const {
+  std::unique_lock lock(mutex_);
+  const std::size_t tier = tier_for(range);
+  const std::vector<Column> columns = copy_of(tier, range);
+  std::vector<double> sums(identities_.numbers(), 0);
+  for (const Column& column : columns)
+    for (const Cell& cell : column.cells()) sums[cell.id] += rate_of(cell.mean);
+  std::vector<IdentityId> order;
+  for (std::size_t id = 0; id < sums.size(); ++id)
+    if (sums[id] > 0) order.push_back(static_cast<IdentityId>(id));
+  std::ranges::stable_sort(order, std::greater<>(), [&sums](IdentityId id) { return sums[id]; });
+  order.resize(std::min({order.size(), range.rows_max, kRowsMax}));
+  HeatMap map;
+  map.window = window_;
+  for (const IdentityId id : order) map.rows.push_back({.identity = identities_[id]});
+  lock.unlock();
+
+  map.step = std::chrono::seconds(kTiers[tier].step_s);
+  std::vector<HeatMap::Row*> row_of(sums.size(), nullptr);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    HeatMap::Row& row = map.rows[i];
+    for (auto* const plane : {&row.mean, &row.max, &row.writes, &row.hits})
+      plane->assign(columns.size(), 0);
+    row_of[order[i]] = &row;
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) add_step(columns[i], i, row_of, map);
+  return map;
+}
+
+std::size_t History::memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = identities_.bytes() + identities_.numbers() * sizeof(Identity);
+  for (const Ring& ring : rings_) bytes += ring.columns.size() * sizeof(Column);
+  return bytes;
+}
+
+}  // namespace heatsink::heat

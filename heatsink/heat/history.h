@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what was hot: each second of the last 10 minutes, and coarser steps for a week.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/heat/column.h"
+#include "heatsink/heat/identities.h"
+#include "heatsink/heat/merger.h"
+#include "heatsink/heat/moment.h"
+
+namespace heatsink::heat {
+
+// How long steps of which length are kept.
+struct Tier {
+  std::int64_t step_s;
+  std::size_t columns_max;
+};
+inline constexpr std::array<Tier, 4> kTiers{
+    {{1, 600}, {10, 4 * 360}, {60, 24 * 60}, {600, 7 * 144}}};
+
+// A part of the history, with all rows on one axis of time.
+struct HeatMap {
+  Nanos step{};
+  Nanos window{};  // that each rate was counted over
+  struct Step {
+    TimePoint begin{};
+    std::int64_t number = 0;  // rises; a gap: nothing was counted meanwhile
+    std::array<float, 8> totals{};
+    float requests_max = 0;
+    std::array<float, kKinds> unnamed_max{};
+  };
+  std::vector<Step> steps;  // by time
+  // One byte for each of `steps`: rates by scale.h. Where `mean` is 0 the step does not name the
+  // row: it had at most unnamed_max.
+  struct Row {
+    Identity identity;
+    std::vector<RateCode> mean{}, max{}, writes{}, hits{};
+  };
+  std::vector<Row> rows;  // the busiest first, by the sum of their means
+};
+
+// Thread-safe: one thread adds, any thread reads. A reader holds the lock while it copies at most
+// one tier (1440 columns are 1 MB, about 0.1 ms). Memory: 3 MB of columns, and at most
+// `identities_max` names of 256 bytes each; pages that have not been used cost nothing. If there
+// are more names, the ones that were never busy are forgotten: their rates go into the bound of
+// what a column does not name.
+class History {
+ public:
+  static constexpr std::size_t kIdentitiesMax = 8192;
+  explicit History(std::size_t identities_max = kIdentitiesMax);
+
+  // What was counted in the second before `moment.at`. A second moment of the same second is left
+  // out. About 20 us for 96 items.
+  void add(const Moment& moment);
+
+  static constexpr std::size_t kStepsMax = 1440;
+  static constexpr std::size_t kRowsMax = 256;
+  struct Range {
+    TimePoint from{}, to{};
+    // The length of a step, one of kTiers; nothing: the finest one that reaches back to `from` and
+    // needs at most kStepsMax steps.
+    std::optional<std::int64_t> step_s{};
+    std::int64_t after = INT64_MIN;  // only steps with a higher number
+    std::size_t rows_max = 128;      // at most kRowsMax
+  };
+  HeatMap read(const Range& range) const;
+
+  std::size_t memory_bytes() const;  // approximate
+
+ private:
+  // The columns of one step length: a ring of fixed size.
+  struct Ring {
+    std::vector<Column> columns;
+    std::size_t next = 0;  // the oldest one, once it is full
+
+    void push(const Column& column, std::size_t max);
+    // REQUIRES a column.
+    const Column& newest() const { return columns[(next + columns.size() - 1) % columns.size()]; }
+  };
+
+  std::size_t tier_for(const Range& range) const;
+  std::optional<IdentityId> number_of(const Identity& identity);
+  void forget();
+  Column column_of(const Moment& moment);
+  void push(std::size_t tier, const Column& column);
+  std::vector<Column> copy_of(std::size_t tier, const Range& range) const;
+
+  mutable std::mutex mutex_;  // guards all members
+  Nanos window_{};
+  Identities identities_;
+  std::size_t identities_max_;
+  std::array<Ring, kTiers.size()> rings_;
+  std::array<Merger, kTiers.size()> mergers_;  // of the columns that a tier's next one is made of
+  std::array<std::int64_t, kTiers.size()> open_{};  // the number of that column
+};
+
+}  // namespace heatsink::heat

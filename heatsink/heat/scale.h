@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a rate as one byte, so that a week of columns fits into a few megabytes.
+#pragma once
+
+#include <cstdint>
+
+namespace heatsink::heat {
+
+// A logarithmic scale: a code stands for a rate within 3 % of it. Code 0 is "nothing"; code 1 is
+// 1/s or less; 12 codes double the rate; the last code, 255, is 2.35 million per second or more.
+inline constexpr int kCodesPerDoubling = 12;
+
+using RateCode = std::uint8_t;
+
+// The code nearest to the rate, in the logarithm. Not a number, and what is below 0, is 0. O(1).
+RateCode code_of(double rate);
+// 0 for code 0; else 2 ^ ((code - 1) / 12). O(1).
+double rate_of(RateCode code);
+
+}  // namespace heatsink::heat

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the admin API. The token stays in memory: no cookie, so other pages cannot use it.
+
+let token = '';
+
+/**
+ * The server wants a token, or another one. */
+export class NeedsToken extends Error {}
+
+/**
+ * @param {string} given
+ */
+export function use_token(given) {
+  token = given.trim();
+}
+
+// "#token=..." of an address that a person was given: it leaves the address bar at once.
+export function take_token_from_address() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get('token');
+  if (given === null) return;
+  use_token(given);
+  fragment.delete('token');
+  history.replaceState(null, '', '#' + fragment.toString());
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<any>} the JSON; null: this process has no such page
+ */
+export async function get(path) {
+  const headers = token === '' ? {} : { Authorization: 'Bearer ' + token };
+  const answer = await fetch(path, {
+    headers: /** @type {HeadersInit} */ (headers),
+    credentials: 'omit',
+    cache: 'no-store',
+    signal: /** @type {any} */ (AbortSignal).timeout(5000),
+  });
+  if (answer.status === 401) throw new NeedsToken('the token is missing or wrong');
+  if (answer.status === 404) return null;
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `status ${answer.status}`);
+  return answer.json();
+}
+
+/** @param {string} base64 @returns {Uint8Array} */
+export function bytes_of(base64) {
+  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+}
+
+/** @param {string} base64 @returns {string} its bytes as %XX, for an address */
+export function percent_encoded(base64) {
+  return Array.from(bytes_of(base64), (b) => '%' + b.toString(16).padStart(2, '0')).join('');
+}

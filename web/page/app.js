@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: asks the proxy once a second, and shows what is hot, and what was.
+import { get, NeedsToken, take_token_from_address, use_token } from './api.js';
+import { by_id, make, set_text } from './dom.js';
+import { clock, duration, percent, rate } from './format.js';
+import { Axis, brightest_of, draw_chart, is_dark } from './draw.js';
+import { Heat, id_of } from './model.js';
+import { ORDERS, Table, keys_by_id, words_of } from './table.js';
+import { show_key } from './detail.js';
+import { Folds } from './folds.js';
+import { save_csv, save_json, save_png } from './save.js';
+
+/** @typedef {import('./table.js').Line} Line */
+/** @typedef {import('./model.js').Plane} Plane */
+
+const SPANS = [['10 min', 600], ['4 h', 14_400], ['24 h', 86_400], ['7 d', 604_800]];
+const REST = 'all other keys';
+const PLANES = ['mean', 'max', 'writes', 'hits', 'misses'];
+
+const view = {
+  span: 600,
+  /** @type {[number, number] | null} a time that was chosen; null: live */
+  range: null,
+  /** @type {[number, number] | null} a second time, which the first is compared with */
+  other: null,
+  /** @type {number | null} the time under the pointer */
+  cursor: null,
+  kind: 'key',
+  /** @type {Plane} */
+  plane: 'mean',
+  order: 'rate',
+  filter: '',
+  selected: '',
+  opened: '',
+};
+const heat = new Heat();
+/** @type {any} */
+let hotkeys = null;
+/** @type {Map<string, any>} */
+let advice = new Map();
+/** @type {any[]} */
+let events = [];
+/** @type {Line[]} */
+let lines = [];
+/** @type {Axis | null} */
+let axis = null;
+let is_due = false;
+
+const detail = make('tr', { class: 'detail' }, make('td', { colspan: '9' }));
+const table = new Table(open_row, (order) => { view.order = order; changed(); });
+const folds = new Folds();
+
+/** @param {string} id @param {string} label */
+function make_chart(id, label) {
+  const canvas = make('canvas', { id, role: 'img', 'aria-label': label });
+  const words = make('td', { class: 'name' }, label);
+  const now = make('td', { colspan: '7', class: 'name' });
+  by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas), now));
+  return { canvas, now };
+}
+const requests_chart = make_chart('requests', 'requests per second: hits below, all above');
+const latency_chart = make_chart('latency', 'time until a client has its answers: median, and 99 of 100');
+
+// ---- what is shown -------------------------------------------------------------------------
+
+function now_s() {
+  return heat.length ? (heat.times[heat.length - 1] ?? 0) + heat.step : Date.now() / 1000;
+}
+
+/** @returns {[number, number]} */
+function shown_time() {
+  if (view.range) return view.range;
+  // A process that began a moment ago has nothing to show for most of the time.
+  const first = heat.times[0] ?? now_s();
+  return [Math.max(now_s() - view.span, Math.min(first, now_s() - 60)), now_s()];
+}
+
+/**
+ * The columns that the numbers of the table are of.
+ * @returns {[number, number]}
+ */
+function table_columns() {
+  if (view.cursor !== null) {
+    const column = heat.column_at(view.cursor);
+    return [Math.max(column, 0), Math.max(column, 0) + 1];
+  }
+  if (view.range) return heat.columns_in(...view.range);
+  return [Math.max(heat.length - 1, 0), heat.length];
+}
+
+function when_text() {
+  const span = shown_time()[1] - shown_time()[0];
+  if (view.cursor !== null) return `at ${clock(view.cursor, span)}`;
+  if (view.range) return `means of ${clock(view.range[0])} to ${clock(view.range[1])}` +
+    (view.other ? `, against ${clock(view.other[0])} to ${clock(view.other[1])}` : '');
+  return heat.step === 1 ? `now: the last ${heat.window} s` : `the last ${duration(heat.step)}`;
+}
+
+/** @param {string} name */
+function passes(name) {
+  const wanted = view.filter.trim();
+  if (wanted === '') return true;
+  if (!wanted.includes('*')) return name.toLowerCase().includes(wanted.toLowerCase());
+  const parts = wanted.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
+}
+
+/** @param {Line} a @param {Line} b */
+function by_order(a, b) {
+  if (view.order === 'name') return (a.row?.name ?? '').localeCompare(b.row?.name ?? '');
+  const of = (/** @type {Line} */ line) => view.order === 'reads' ? line.reads
+    : view.order === 'writes' ? line.writes : view.order === 'hits' ? line.hits : line.rate;
+  return of(b) - of(a) || (a.id < b.id ? -1 : 1);
+}
+
+/** @returns {Line[]} */
+function make_lines() {
+  const columns = table_columns();
+  const other = view.other ? heat.columns_in(...view.other) : null;
+  const total = heat.mean_total('requests', columns) ?? 0;
+  const live = !view.range && view.cursor === null;
+  const told = keys_by_id(hotkeys);
+  /** @type {Line[]} */
+  const out = [];
+  const sum = { rate: 0, writes: 0, hits: 0, before: 0 };
+  for (const row of heat.rows.values()) {
+    if (row.kind !== view.kind) continue;
+    const mean = heat.means(row, columns);
+    const before = other ? heat.means(row, other).rate : null;
+    sum.rate += mean.rate;
+    sum.writes += mean.writes;
+    sum.hits += mean.hits;
+    sum.before += before ?? 0;
+    if (!passes(row.name)) continue;
+    const key = live ? told.get(row.id) : undefined;
+    const words = key ? words_of(key, advice.get(row.id)) : null;
+    const hot = key?.verdict === 'hot' || key?.verdict === 'write-hot';
+    out.push({ id: row.id, row, rate: mean.rate, error: key ? key.rate_high - key.rate_low : mean.at_most,
+               share: total ? mean.rate / total : 0, reads: Math.max(0, mean.rate - mean.writes),
+               writes: mean.writes, hits: mean.hits, before, hot,
+               state: words?.state ?? (mean.named || !live ? '' : 'not now'),
+               why: words ? [words.why, words.headline].join('. ') : '', helps: words?.helps ?? '' });
+  }
+  out.sort(by_order);
+  /** @param {string} name */
+  const left = (name) => heat.mean_total(name, columns) ?? 0;
+  const rest = Math.max(0, total - sum.rate);
+  const writes = Math.max(0, left('writes') - sum.writes);
+  const one = heat.unnamed[view.kind]?.slice(...columns).reduce((a, b) => Math.max(a ?? 0, b ?? 0), 0);
+  out.push({ id: REST, row: null, rate: rest, error: 0, share: total ? rest / total : 0,
+             reads: Math.max(0, rest - writes), writes, hits: Math.max(0, left('hits') - sum.hits),
+             before: other ? Math.max(0, (heat.mean_total('requests', other) ?? 0) - sum.before) : null,
+             state: `${view.kind === 'key' ? REST : 'all other templates'} (one of them: at most ${rate(one)}/s)`,
+             why: '', helps: '', hot: false });
+  return out;
+}
+
+function show_answer() {
+  if (!hotkeys) return;
+  const hot = hotkeys.keys.filter((/** @type {any} */ key) =>
+    key.verdict === 'hot' || key.verdict === 'write-hot');
+  const node = hotkeys.node;
+  const saved = node.offload > 0.005 ? ` Copies take ${percent(node.offload)} off the server.` : '';
+  if (hot.length === 0) {
+    set_text(by_id('answer'), hotkeys.headline + '.' + saved);
+  } else {
+    const first = hot[0];
+    const others = hot.length === 1 ? '1 key is hot: ' : `${hot.length} keys are hot, first of all `;
+    set_text(by_id('answer'), `${others}⁨${first.name}⁩, ${percent(first.share)} of the traffic, ` +
+      `since ${clock(Date.parse(first.since) / 1000)}.${saved}`);
+  }
+  document.title = hot.length ? `${hot.length} hot · heatsink` : 'heatsink';
+  const parts = [node.upstream + (node.upstream_up ? '' : ' (not reachable)'),
+    `coherence ${node.coherence}`, node.clients === 1 ? '1 client' : `${node.clients} clients`,
+    `${rate(node.requests_rate)} requests/s`, `hit ratio ${percent(node.hit_ratio)}`,
+    `${node.cached_entries} copies`, `running ${duration(hotkeys.uptime_seconds)}`];
+  if (node.stale_confirmed) parts.push(`${node.stale_confirmed} STALE COPIES SERVED`);
+  set_text(by_id('node'), parts.join(' · ') + ` · every rate is of the last ${hotkeys.window_seconds} s`);
+}
+
+function draw_charts() {
+  if (!axis) return;
+  const columns = table_columns();
+  const top = draw_chart(requests_chart.canvas, axis, [
+    { values: heat.totals['hits'] ?? [], colour: '--accent', fills: true },
+    { values: heat.totals['requests'] ?? [], colour: '--text' },
+  ]);
+  const requests = heat.mean_total('requests', columns);
+  const hits = heat.mean_total('hits', columns);
+  set_text(requests_chart.now, `${rate(requests)} requests/s, of them ${rate(hits)} hits/s; ` +
+    `top ${rate(top)}/s; the server got ${rate(heat.mean_total('server_commands', columns))} of ` +
+    `${rate(heat.mean_total('commands', columns))} commands/s`);
+  const slowest = draw_chart(latency_chart.canvas, axis, [
+    { values: heat.totals['latency_p99_seconds'] ?? [], colour: '--accent' },
+    { values: heat.totals['latency_p50_seconds'] ?? [], colour: '--text' },
+  ]);
+  set_text(latency_chart.now, `median ${duration(heat.mean_total('latency_p50_seconds', columns))}, ` +
+    `99 of 100 within ${duration(heat.mean_total('latency_p99_seconds', columns))}; top ${duration(slowest)}`);
+}
+
+function draw_cursor() {
+  const cursor = by_id('cursor');
+  const [from, to] = shown_time();
+  cursor.hidden = view.cursor === null || view.cursor < from || view.cursor > to || !axis;
+  if (cursor.hidden || !axis || view.cursor === null) return;
+  const box = requests_chart.canvas.getBoundingClientRect();
+  cursor.style.left = `${box.left + scrollX + axis.x_of(view.cursor)}px`;
+  cursor.style.top = `${box.top + scrollY}px`;
+  cursor.style.height = `${table.body.getBoundingClientRect().bottom - box.top}px`;
+}
+
+function draw() {
+  is_due = false;
+  show_answer();
+  by_id('empty').hidden = heat.length > 0;
+  set_text(by_id('empty'), 'Nothing has been counted yet: columns come while there is traffic.');
+  const width = requests_chart.canvas.clientWidth;
+  axis = new Axis(heat, ...shown_time(), width);
+  lines = make_lines();
+  table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text());
+  table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null);
+  const rows = lines.flatMap((line) => (line.row ? [line.row] : []));
+  const span = axis.to - axis.from;
+  table.draw(heat, axis, lines, brightest_of(heat, rows, view.plane, axis), view.plane, view.kind,
+             (time) => clock(time, span));
+  draw_charts();
+  draw_cursor();
+  for (const button of by_id('spans').children)
+    button.setAttribute('aria-pressed', String(!view.range && Number(button.dataset.span) === view.span));
+  by_id('live').setAttribute('aria-pressed', String(!view.range));
+}
+
+function changed() {
+  if (is_due) return;
+  is_due = true;
+  requestAnimationFrame(draw);
+}
+
+// ---- the address -----------------------------------------------------------------------------
+
+function write_address() {
+  const of = new URLSearchParams();
+  if (view.range) of.set('time', view.range.map(Math.round).join('-'));
+  if (view.other) of.set('against', view.other.map(Math.round).join('-'));
+  if (!view.range && view.span !== 600) of.set('span', String(view.span));
+  if (view.kind !== 'key') of.set('rows', view.kind);
+  if (view.plane !== 'mean') of.set('brightness', view.plane);
+  if (view.order !== 'rate') of.set('order', view.order);
+  if (view.filter) of.set('filter', view.filter);
+  if (view.opened) of.set('key', view.opened);
+  history.replaceState(null, '', '#' + of.toString());
+}
+
+/** @param {string | null} text @returns {[number, number] | null} */
+function time_in(text) {
+  const [from, to] = (text ?? '').split('-').map(Number);
+  return from && to && to > from ? [from, to] : null;
+}
+
+function read_address() {
+  const of = new URLSearchParams(location.hash.slice(1));
+  view.range = time_in(of.get('time'));
+  view.other = time_in(of.get('against'));
+  const span = Number(of.get('span'));
+  view.span = SPANS.some(([, seconds]) => seconds === span) ? span : 600;
+  view.kind = of.get('rows') === 'template' ? 'template' : 'key';
+  const plane = of.get('brightness') ?? 'mean';
+  view.plane = /** @type {Plane} */ (PLANES.includes(plane) ? plane : 'mean');
+  const order = of.get('order') ?? 'rate';
+  view.order = ORDERS.includes(order) ? order : 'rate';
+  view.filter = of.get('filter') ?? '';
+  view.selected = view.opened = of.get('key') ?? '';
+  by_id('kind').value = view.kind;
+  by_id('plane').value = view.plane;
+  by_id('filter').value = view.filter;
+}
+
+// ---- what a person does ------------------------------------------------------------------------
+
+/** @param {string} id */
+function open_row(id) {
+  if (id === REST) return;
+  view.selected = id;
+  view.opened = view.opened === id ? '' : id;
+  write_address();
+  const row = heat.rows.get(id);
+  const cell = /** @type {HTMLElement} */ (detail.firstElementChild);
+  if (view.opened && row) {
+    cell.textContent = 'asking …';
+    show_key(row, events, cell);
+  }
+  changed();
+}
+
+function close_or_live() {
+  if (view.opened) view.opened = '';
+  else if (view.other) view.other = null;
+  else if (view.range) go_live();
+  write_address();
+  changed();
+}
+
+function go_live() {
+  view.range = view.other = null;
+  load_soon();
+}
+
+/** @param {number} by */
+function step_row(by) {
+  const ids = lines.filter((line) => line.row).map((line) => line.id);
+  if (ids.length === 0) return;
+  const at = ids.indexOf(view.selected);
+  const next = ids[Math.min(Math.max(at + by, 0), ids.length - 1)] ?? '';
+  view.selected = next;
+  view.opened = '';
+  changed();
+  const line = table.lines.get(next)?.line;
+  line?.scrollIntoView({ block: 'nearest' });
+  line?.focus({ preventScroll: true });
+}
+
+/** @param {KeyboardEvent} event */
+function on_key(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
+    if (event.key === 'Escape') target.blur();
+    return;
+  }
+  if (event.key === 'Enter' && (target instanceof HTMLButtonElement || target.closest('summary'))) return;
+  /** @type {Record<string, () => void>} */
+  const actions = {
+    '/': () => by_id('filter').focus(),
+    j: () => step_row(1), k: () => step_row(-1),
+    ArrowDown: () => step_row(1), ArrowUp: () => step_row(-1),
+    Enter: () => { if (view.selected) open_row(view.selected); },
+    Escape: close_or_live,
+    s: () => { view.order = ORDERS[(ORDERS.indexOf(view.order) + 1) % ORDERS.length] ?? 'rate'; },
+    t: () => { view.kind = by_id('kind').value = view.kind === 'key' ? 'template' : 'key'; },
+    b: () => {
+      const next = PLANES[(PLANES.indexOf(view.plane) + 1) % PLANES.length] ?? 'mean';
+      view.plane = by_id('plane').value = /** @type {Plane} */ (next);
+    },
+  };
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+  write_address();
+  changed();
+}
+
+/**
+ * A drag over a chart or a strip chooses a time.
+ * @param {PointerEvent} down
+ */
+function begin_drag(down) {
+  const canvas = down.target;
+  if (!(canvas instanceof HTMLCanvasElement) || !axis || down.button !== 0) return;
+  const box = canvas.getBoundingClientRect();
+  const begun = axis;
+  const from = begun.time_at(down.clientX - box.left);
+  const compares = down.shiftKey;
+  const end = (/** @type {PointerEvent} */ up) => {
+    removeEventListener('pointerup', end);
+    removeEventListener('pointercancel', end);
+    const to = begun.time_at(up.clientX - box.left);
+    if (up.type === 'pointercancel') return;
+    if (Math.abs(up.clientX - down.clientX) < 4) {
+      const line = canvas.closest('tr');
+      if (line?.dataset['id']) open_row(line.dataset['id']);
+      return;
+    }
+    /** @type {[number, number]} */
+    const chosen = [Math.min(from, to), Math.max(from, to)];
+    if (compares) {
+      view.range ??= shown_time();
+      view.other = chosen;
+    } else {
+      view.range = chosen;
+      load_soon();
+    }
+    write_address();
+    changed();
+  };
+  addEventListener('pointerup', end);
+  addEventListener('pointercancel', end);
+}
+
+/** @param {PointerEvent} event */
+function follow_pointer(event) {
+  const over = event.target instanceof HTMLCanvasElement && axis ? event.target : null;
+  const before = view.cursor;
+  view.cursor = over && axis ? axis.time_at(event.clientX - over.getBoundingClientRect().left) : null;
+  if (before !== view.cursor) changed();
+}
+
+function prepare() {
+  for (const [text, seconds] of SPANS) {
+    by_id('spans').append(make('button', {
+      type: 'button', 'data-span': String(seconds),
+      onclick: () => { view.span = Number(seconds); go_live(); write_address(); },
+    }, String(text)));
+  }
+  by_id('live').addEventListener('click', () => { go_live(); write_address(); });
+  by_id('kind').addEventListener('change', () => { view.kind = by_id('kind').value; write_address(); changed(); });
+  by_id('plane').addEventListener('change', () => { view.plane = by_id('plane').value; write_address(); changed(); });
+  by_id('filter').addEventListener('input', () => { view.filter = by_id('filter').value; write_address(); changed(); });
+  by_id('csv').addEventListener('click', () => save_csv(lines, when_text()));
+  by_id('json').addEventListener('click', async () => save_json(await get(heat_path())));
+  by_id('png').addEventListener('click', () => save_png(lines, table.lines, when_text()));
+  by_id('help').addEventListener('click', () => {
+    const text = by_id('help-text');
+    text.hidden = !text.hidden;
+    by_id('help').setAttribute('aria-expanded', String(!text.hidden));
+  });
+  by_id('token-form').addEventListener('submit', (/** @type {Event} */ event) => {
+    event.preventDefault();
+    use_token(by_id('token').value);
+    by_id('token').value = '';
+    load_soon();
+  });
+  document.body.append(make('div', { id: 'cursor', hidden: true }));
+  by_id('map').addEventListener('pointerdown', begin_drag);
+  addEventListener('pointermove', follow_pointer);
+  addEventListener('keydown', on_key);
+  addEventListener('resize', changed);
+  addEventListener('hashchange', () => { take_token_from_address(); read_address(); load_soon(); });
+  is_dark.addEventListener('change', changed);
+  document.addEventListener('visibilitychange', load_soon);
+}
+
+// ---- asking ------------------------------------------------------------------------------------
+
+let reload = true;
+/** @type {() => void} */
+let wake = () => {};
+
+function load_soon() {
+  reload = true;
+  wake();
+}
+
+function heat_path() {
+  const [from, to] = view.range ?? [Date.now() / 1000 - view.span, Date.now() / 1000];
+  // A margin on both sides, so that a strip has no gap at its ends.
+  return `/api/heatmap?from=${Math.max(0, Math.floor(from - 2))}&to=${Math.ceil(to + 2)}&rows=256`;
+}
+
+async function ask_heat() {
+  if (reload) {
+    reload = false;
+    heat.replace(await get(heat_path()));
+  } else if (!view.range) {
+    const last = heat.numbers[heat.length - 1];
+    const more = last === undefined ? '' : `&step=${heat.step}&after=${last}`;
+    const json = await get(heat_path() + more);
+    if (last === undefined) heat.replace(json);
+    else heat.append(json, view.span);
+  }
+}
+
+/** @param {number} round */
+async function ask(round) {
+  await ask_heat();
+  hotkeys = await get('/api/hotkeys');
+  if (round % 5 === 0) {
+    const told = await get('/api/advice');
+    advice = new Map((told?.keys ?? []).map((/** @type {any} */ key) =>
+      [id_of('key', key.db, key.name_base64), key]));
+    const list = await get('/api/events');
+    events = Array.isArray(list) ? list : list?.events ?? [];
+    await folds.refresh();
+  }
+}
+
+/** @param {number} ms */
+function pause(ms) {
+  return new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    wake = () => { clearTimeout(timer); done(undefined); };
+  });
+}
+
+async function run() {
+  let failures = 0;
+  let lost_at = 0;
+  for (let round = 0; ; ++round) {
+    if (document.hidden) {
+      await pause(60_000);
+      continue;
+    }
+    try {
+      await ask(round);
+      if (failures > 0) round = reload ? round : 0;
+      failures = 0;
+      by_id('trouble').hidden = by_id('token-form').hidden = true;
+      by_id('main').hidden = by_id('tools').hidden = false;
+      changed();
+    } catch (error) {
+      reload = true;
+      if (failures++ === 0) lost_at = Date.now() / 1000;
+      by_id('token-form').hidden = !(error instanceof NeedsToken);
+      const reason = error instanceof Error ? error.message : String(error);
+      set_text(by_id('trouble'), error instanceof NeedsToken ? reason
+        : `no answer since ${clock(lost_at)} (${reason}); what is shown is from before. Trying again.`);
+      by_id('trouble').hidden = false;
+      if (error instanceof NeedsToken) await pause(600_000);
+    }
+    await pause(failures ? Math.min(1000 * failures, 5000) : heat.step === 1 ? 1000 : 2000);
+  }
+}
+
+take_token_from_address();
+read_address();
+prepare();
+run();

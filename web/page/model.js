@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds the part of the history that is shown: columns of time, and for each row one byte a column.
+import { bytes_of } from './api.js';
+
+/**
+ * @typedef {object} Row
+ * @property {string} id
+ * @property {string} kind "key" or "template"
+ * @property {number} db
+ * @property {string} name as it is shown: control characters are escaped
+ * @property {string} base64 the exact bytes
+ * @property {boolean} truncated
+ * @property {Uint8Array} mean 0: the column does not name it
+ * @property {Uint8Array} max
+ * @property {Uint8Array} writes
+ * @property {Uint8Array} hits
+ */
+/** @typedef {'mean' | 'max' | 'writes' | 'hits' | 'misses'} Plane */
+const PLANES = /** @type {const} */ (['mean', 'max', 'writes', 'hits']);
+
+// The rate of each code, as heatsink/heat/scale.h says.
+const RATES = Float64Array.from({ length: 256 }, (_, code) => (code ? 2 ** ((code - 1) / 12) : 0));
+
+/** @param {number} code */
+export function rate_of(code) {
+  return RATES[code] ?? 0;
+}
+
+/** @param {number} rate */
+export function code_of(rate) {
+  if (!(rate > 0)) return 0;
+  return rate <= 1 ? 1 : Math.min(255, 1 + Math.round(Math.log2(rate) * 12));
+}
+
+// The history cuts names at 256 bytes, other answers at 1024: the first 252 bytes, a multiple of 3,
+// are the same text in both.
+/** @param {string} kind @param {number} db @param {string} base64 */
+export function id_of(kind, db, base64) {
+  return `${kind} ${db} ${base64.slice(0, 336)}`;
+}
+
+export class Heat {
+  constructor() {
+    this.step = 1;
+    this.window = 10;
+    /** @type {number[]} seconds since 1970, of the beginning of each column */
+    this.times = [];
+    /** @type {number[]} */
+    this.numbers = [];
+    /** @type {Record<string, (number | null)[]>} */
+    this.totals = {};
+    /** @type {Record<string, (number | null)[]>} */
+    this.unnamed = {};
+    /** @type {Map<string, Row>} */
+    this.rows = new Map();
+  }
+
+  get length() {
+    return this.times.length;
+  }
+
+  /** @param {any} json an answer of /api/heatmap, which replaces all */
+  replace(json) {
+    this.times = [];
+    this.numbers = [];
+    this.totals = {};
+    this.unnamed = {};
+    this.rows = new Map();
+    this.step = json.step_seconds;
+    this.append(json, Number.POSITIVE_INFINITY);
+  }
+
+  /** @param {any} json later columns of the same step @param {number} keep_s from the last one */
+  append(json, keep_s) {
+    this.window = json.window_seconds;
+    const added = json.times.length;
+    const newest = added ? json.times[added - 1] : this.times[this.length - 1] ?? 0;
+    let dropped = 0;
+    while (dropped < this.length && (this.times[dropped] ?? 0) < newest - keep_s) ++dropped;
+    if (added === 0 && dropped === 0) return;
+    const kept = this.length - dropped;
+    /** @param {any[]} before @param {any[]} after */
+    const joined = (before, after) => before.slice(dropped).concat(after);
+    this.times = joined(this.times, json.times);
+    this.numbers = joined(this.numbers, json.numbers);
+    const empty = new Array(kept + dropped).fill(null);
+    for (const name of Object.keys(json.totals))
+      this.totals[name] = joined(this.totals[name] ?? empty, json.totals[name]);
+    for (const kind of Object.keys(json.unnamed_max))
+      this.unnamed[kind] = joined(this.unnamed[kind] ?? empty, json.unnamed_max[kind]);
+    this.#move_rows(dropped, kept, added);
+    for (const row of json.rows) this.#add_row(row, kept, added);
+    for (const [id, row] of this.rows) if (!row.mean.some((code) => code)) this.rows.delete(id);
+  }
+
+  /** @param {number} dropped @param {number} kept @param {number} added */
+  #move_rows(dropped, kept, added) {
+    for (const row of this.rows.values()) {
+      for (const plane of PLANES) {
+        const moved = new Uint8Array(kept + added);
+        moved.set(row[plane].subarray(dropped));
+        row[plane] = moved;
+      }
+    }
+  }
+
+  /** @param {any} json @param {number} kept @param {number} added */
+  #add_row(json, kept, added) {
+    const id = id_of(json.kind, json.db, json.name_base64);
+    let row = this.rows.get(id);
+    if (!row) {
+      const none = () => new Uint8Array(kept + added);
+      row = { id, kind: json.kind, db: json.db, name: json.name, base64: json.name_base64,
+              truncated: json.name_truncated, mean: none(), max: none(), writes: none(),
+              hits: none() };
+      this.rows.set(id, row);
+    }
+    for (const plane of PLANES) row[plane].set(bytes_of(json[plane]), kept);
+  }
+
+  /** @param {number} time @returns {number} the last column that began then or before; -1: none */
+  column_at(time) {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.times[middle] ?? 0) <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /**
+   * The columns [first, end) that begin in a time.
+   * @param {number} from @param {number} to seconds since 1970
+   * @returns {[number, number]}
+   */
+  columns_in(from, to) {
+    return [this.column_at(from - 0.001) + 1, this.column_at(to - 0.001) + 1];
+  }
+
+  /**
+   * Means over columns; a column that does not name the row counts as 0, and `at_most` says what it
+   * may have had there.
+   * @param {Row} row @param {[number, number]} columns
+   */
+  means(row, columns) {
+    const [first, end] = columns;
+    let mean = 0, writes = 0, hits = 0, named = 0, at_most = 0;
+    for (let i = first; i < end; ++i) {
+      const code = row.mean[i] ?? 0;
+      if (code === 0) {
+        at_most = Math.max(at_most, this.unnamed[row.kind]?.[i] ?? 0);
+        continue;
+      }
+      ++named;
+      mean += rate_of(code);
+      writes += rate_of(row.writes[i] ?? 0);
+      hits += rate_of(row.hits[i] ?? 0);
+    }
+    const n = Math.max(end - first, 1);
+    return { rate: mean / n, writes: writes / n, hits: hits / n, named, at_most };
+  }
+
+  /** @param {string} name @param {[number, number]} columns @returns {number | null} */
+  mean_total(name, columns) {
+    const [first, end] = columns;
+    let sum = 0, known = 0;
+    for (let i = first; i < end; ++i) {
+      const value = this.totals[name]?.[i];
+      if (value === null || value === undefined) continue;
+      sum += value;
+      ++known;
+    }
+    return known ? sum / known : null;
+  }
+
+  /**
+   * The code that decides the brightness of a row in a column.
+   * @param {Row} row
+   * @param {Plane} plane
+   * @param {number} i
+   */
+  code(row, plane, i) {
+    if (plane !== 'misses') return row[plane][i] ?? 0;
+    const misses = rate_of(row.mean[i] ?? 0) - rate_of(row.writes[i] ?? 0) -
+      rate_of(row.hits[i] ?? 0);
+    // Each of the three is rounded by up to 3 %.
+    return misses > 0.06 * rate_of(row.mean[i] ?? 0) ? code_of(misses) : 0;
+  }
+}

@@ -29,6 +29,7 @@ reach what is asked, 1 some do not, 2 the bench could not run.
 import argparse
 import dataclasses
 import json
+import math
 import pathlib
 import random
 import statistics
@@ -40,7 +41,7 @@ import processes
 from copies import Connection, Proxy, Server, command
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LINES = 900_000  # keys of a kind; a load plays them again from the start
+LINES = 900_000  # keys of a kind; a load goes on where the last one ended, and begins again
 CLIENTS = 50
 VALUE = b"v" * 64
 TRACES = {
@@ -72,8 +73,10 @@ def trace(path):
         text = subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
     except (FileNotFoundError, subprocess.CalledProcessError) as error:
         raise processes.BenchError(f"cannot read {path} by zstd: {error}") from error
-    lines = text.decode().splitlines()[1 : LINES + 1]
-    return (f"key:{line.split(',')[1]}" for line in lines)
+    keys = [line.split(b",")[1].decode() for line in text.splitlines()[1 : LINES + 1]]
+    # A short trace is repeated with other keys: played twice, its keys would come again.
+    laps = math.ceil(LINES / len(keys))
+    return (f"key:{lap}:{key}" for lap in range(laps) for key in keys)
 
 
 def keys_of(kind, traces):
@@ -143,7 +146,8 @@ class Side:
     """A server and its proxy."""
 
     def __init__(self, name, program, workers, settings, folder):
-        self._server = Server(f"server-{name}", folder)
+        self._server, self._proxy = Server(f"server-{name}", folder), None
+        self._played = 0  # lines
         self._make = lambda: Proxy(
             name, program, self._server,
             [f"--workers={workers}", *(f"--set={each}" for each in settings)], folder,
@@ -157,13 +161,14 @@ class Side:
 
     def stop(self):
         self._server.stop()
-        if hasattr(self, "_proxy"):
+        if self._proxy is not None:
             self._proxy.stop()
 
     def play(self, load, seconds):
         hits, own, server = self._work()
         told = subprocess.run(
-            [*load, "--target", f"redis://127.0.0.1:{self._proxy.port}", "--for", f"{round(1000 * seconds)}ms"],
+            [*load, "--target", f"redis://127.0.0.1:{self._proxy.port}",
+             "--for", f"{round(1000 * seconds)}ms", "--first-line", str(self._played % LINES + 1)],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         work = self._work()
@@ -173,6 +178,7 @@ class Side:
         if figures["errors"] > 0:
             raise processes.BenchError(f"the load had errors: {told.stdout}")
         done = figures["operations"]
+        self._played += done
         return Played(
             rate=done / figures["seconds"], proxy_us=(work[1] - own) / done * 1e6,
             server_us=(work[2] - server) / done * 1e6, p99_ms=figures["p99_ms"],

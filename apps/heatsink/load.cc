@@ -15,6 +15,7 @@ namespace heatsink::app {
 namespace {
 
 constexpr double kKeysMax = 1e12;
+constexpr double kFirstLineMax = 1e9;
 
 struct LoadFlags {
   LoadOptions options;
@@ -22,6 +23,7 @@ struct LoadFlags {
   net::RedisUrl target;
   bool target_given = false;
   bool exist = false;  // the keys
+  std::size_t first_line = 1;
 };
 
 // A number of keys, or a file of them.
@@ -60,6 +62,10 @@ void add_key_flags(CLI::App& app, LoadFlags& flags, LoadKeys& keys) {
                  "Skew: the key of rank k is read k^-zipf times as often as the first one; 0: all "
                  "as often. Not for a file of keys")
       ->check(between(0, 10))
+      ->capture_default_str();
+  app.add_option("--first-line", flags.first_line,
+                 "Line of the file that is played first, empty lines not counted")
+      ->check(between(1, kFirstLineMax))
       ->capture_default_str();
   app.add_option("--prefix", flags.options.shape.prefix,
                  "Prefix of all key names; other keys are not touched. '' uses names such as "
@@ -128,6 +134,7 @@ int run_load(int argc, char** argv) {
   options.keys = keys.count;
   options.shape.names = keys.names;
   options.preload = !flags.exist;
+  options.first_line = flags.first_line - 1;
   options.threads = std::min(options.threads, options.clients);
   const std::string lack = lack_of(flags, app.get_option("--zipf")->count() > 0);
   if (lack.empty()) return run_load_session(options, flags.target, flags.run);

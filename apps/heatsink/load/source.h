@@ -51,8 +51,8 @@ class PreloadSource final : public OperationSource {
   std::vector<std::uint64_t> again_;
 };
 
-// Plays the lines first, first + step, first + 2 step ... of a list, and then again. Does not own
-// the list. REQUIRES: the list is not empty.
+// Plays the positions first, first + step, first + 2 step ... of a list, and then again. Does not
+// own the list. REQUIRES: the list is not empty.
 class ListOrder {
  public:
   ListOrder(const KeyList& list, std::size_t first, std::size_t step)

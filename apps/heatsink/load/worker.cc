@@ -52,7 +52,7 @@ void LoadWorker::tick() {
 
 MixedSource::Keys LoadWorker::keys() const {
   if (const KeyList* list = options_.shape.names.get())
-    return ListOrder(*list, index_, options_.threads);
+    return ListOrder(*list, options_.first_line + index_, options_.threads);
   return Zipf(options_.keys, options_.zipf);
 }
 

@@ -20,7 +20,8 @@ namespace heatsink::app {
 struct LoadOptions {
   std::uint64_t keys = 10'000;  // different ones
   double zipf = 0.99;
-  double write_ratio = 0.01;  // 0 .. 1
+  std::size_t first_line = 0;  // of a file of keys, counted from 0
+  double write_ratio = 0.01;   // 0 .. 1
   LoadShape shape;
   std::size_t clients = 16;
   double rate = 0;  // operations per second of all threads; 0: as fast as possible

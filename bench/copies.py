@@ -198,12 +198,17 @@ class Server:
             name, ["redis-server", "--port", self.port, "--save", ""], folder
         )
 
-    def begin(self, cores):
+    def begin(self, cores=None):
+        """On these cores, or on any."""
         self._process.wait_until_serving(self.port)
-        self._process.pin(cores)
+        if cores is not None:
+            self._process.pin(cores)
 
     def stop(self):
         self._process.stop()
+
+    def cpu_seconds(self):
+        return self._process.cpu_seconds()
 
     def work(self):
         """CPU time in seconds, and commands, so far."""
@@ -225,6 +230,10 @@ class Proxy:
              *options],
             folder,
         )  # fmt: skip
+
+    @property
+    def pid(self):
+        return self._process.pid
 
     def begin(self):
         for port in (self.port, self._admin):

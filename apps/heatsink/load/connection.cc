@@ -66,7 +66,12 @@ void LoadConnection::greet() {
 }
 
 void LoadConnection::append(const Operation& operation) {
-  const std::string key = shape_.prefix + key_name(operation.rank);
+  std::string key = shape_.prefix;
+  if (shape_.names) {
+    key += shape_.names->name(operation.rank);
+  } else {
+    key += key_name(operation.rank);
+  }
   if (operation.write) {
     make_value(value_, shape_.value_bytes, ++value_version_);
     resp::append_request(out_, {"SET", key, value_});
@@ -78,6 +83,7 @@ void LoadConnection::append(const Operation& operation) {
 void LoadConnection::pump(TimePoint now) {
   if (state_ != State::kReady) return;
   if (in_flight_.empty()) last_progress_ = now;
+  if (shape_.closed && !in_flight_.empty()) return flush();
   while (in_flight_.size() < shape_.pipeline) {
     const std::optional<Operation> operation = source_->next(now);
     if (!operation) break;

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/heatsink/load/key_list.h"
 #include "apps/heatsink/load/source.h"
 #include "apps/heatsink/load/tally.h"
 #include "heatsink/base/byte_buffer.h"
@@ -26,7 +28,9 @@ struct LoadTarget {
 struct LoadShape {
   std::size_t pipeline = 1;  // maximum of requests without a reply
   std::size_t value_bytes = 64;
-  std::string prefix;  // before the name of each key
+  bool closed = false;                   // send the next requests only when no reply is missing
+  std::string prefix;                    // before the name of each key
+  std::shared_ptr<const KeyList> names;  // nullptr: key_name()
 };
 
 // Lives on the loop's thread. Does not own arguments passed by reference, which must outlive it.

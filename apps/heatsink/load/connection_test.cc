@@ -121,6 +121,28 @@ TEST_F(LoadConnectionTest, APrefixIsBeforeEachName) {
   EXPECT_TRUE(hears("*2\r\n$3\r\nGET\r\n$23\r\nsale:product:1000:price\r\n"));
 }
 
+TEST_F(LoadConnectionTest, AClosedLoopSendsTheNextBatchWhenNoReplyIsMissing) {
+  reads_.left = 5;
+  shape_.closed = true;
+  start(2);
+  ASSERT_TRUE(hears(times(kGet, 2)));
+  server_.say("$1\r\nx\r\n");
+  ASSERT_TRUE(becomes([&] { return reads_.answers == 1; }));
+  connection_->pump(BootClock::now());
+  EXPECT_EQ(reads_.left, 3);
+  server_.say("$1\r\nx\r\n");
+  EXPECT_TRUE(hears(times(kGet, 4)));
+  EXPECT_EQ(reads_.left, 1);
+}
+
+TEST_F(LoadConnectionTest, TheNamesOfAListReplaceTheMadeOnes) {
+  reads_.left = 1;
+  shape_.prefix = "sale:";
+  shape_.names = std::make_shared<const KeyList>("mine\nyours");
+  start(1);
+  EXPECT_TRUE(hears("*2\r\n$3\r\nGET\r\n$9\r\nsale:mine\r\n"));
+}
+
 TEST_F(LoadConnectionTest, LogsInAndSelectsBeforeTheFirstOperation) {
   reads_.left = 1;
   start(1, "app:pass@", "/7");

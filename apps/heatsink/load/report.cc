@@ -18,9 +18,11 @@ double per_second(std::uint64_t count, Nanos span) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
-std::string millis(Nanos latency) {
-  return fmt::format("{:.2f} ms", std::chrono::duration<double, std::milli>(latency).count());
+double in_millis(Nanos latency) {
+  return std::chrono::duration<double, std::milli>(latency).count();
 }
+
+std::string millis(Nanos latency) { return fmt::format("{:.2f} ms", in_millis(latency)); }
 
 }  // namespace
 
@@ -55,6 +57,16 @@ std::string tally_text(const Tally& tally, Nanos elapsed) {
     out += fmt::format("not sent because the server was too slow for --rate: {}\n", tally.given_up);
   }
   return out + errors_text(tally);
+}
+
+std::string tally_json(const Tally& tally, Nanos elapsed) {
+  return fmt::format(
+      R"({{"operations":{},"seconds":{:.6f},"reads":{},"writes":{},"nils":{},"not_sent":{},)"
+      R"("errors":{},"p50_ms":{:.3f},"p99_ms":{:.3f},"max_ms":{:.3f}}})"
+      "\n",
+      tally.operations(), std::chrono::duration<double>(elapsed).count(), tally.reads, tally.writes,
+      tally.nils, tally.given_up, tally.error_count(), in_millis(tally.latency.quantile(0.5)),
+      in_millis(tally.latency.quantile(0.99)), in_millis(tally.latency.max()));
 }
 
 }  // namespace heatsink::app

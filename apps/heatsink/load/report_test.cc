@@ -48,5 +48,16 @@ TEST(Tally, ErrorTextsAreBoundedAndNoneIsLost) {
   EXPECT_EQ(one.errors.at("other errors"), 69u);
 }
 
+TEST(LoadReport, JsonHasTheSameFigures) {
+  Tally tally = sample();
+  tally.nils = 3;
+  tally.given_up = 7;
+  tally.add_error("LOADING", 2);
+  EXPECT_EQ(tally_json(tally, seconds(2)),
+            R"({"operations":10000,"seconds":2.000000,"reads":9900,"writes":100,"nils":3,)"
+            R"("not_sent":7,"errors":2,"p50_ms":1.016,"p99_ms":20.000,"max_ms":20.000})"
+            "\n");
+}
+
 }  // namespace
 }  // namespace heatsink::app

@@ -22,20 +22,21 @@ using Workers = std::vector<std::unique_ptr<LoadWorker>>;
 
 class LoadSession {
  public:
-  LoadSession(const LoadOptions& options, const LoadTarget& target, Nanos run_for, bool quiet)
-      : options_(options), run_for_(run_for), quiet_(quiet) {
+  LoadSession(const LoadOptions& options, const LoadTarget& target, const LoadRun& run)
+      : options_(options), run_for_(run.run_for), json_(run.json), quiet_(run.quiet || run.json) {
     for (std::size_t i = 0; i < options.threads; ++i) {
       workers_.push_back(std::make_unique<LoadWorker>(options, target, i));
     }
   }
 
   int run() {
-    if (!preload()) return kFailed;
+    if (options_.preload && !preload()) return kFailed;
     if (ended_) return kDone;
     for (auto& worker : workers_) worker->begin_load();
     const TimePoint started = BootClock::now();
     load(started);
-    std::cout << tally_text(total_, BootClock::now() - started) << std::flush;
+    const Nanos elapsed = BootClock::now() - started;
+    std::cout << (json_ ? tally_json(total_, elapsed) : tally_text(total_, elapsed)) << std::flush;
     return total_.operations() > 0 ? kDone : kFailed;
   }
 
@@ -104,6 +105,7 @@ class LoadSession {
 
   LoadOptions options_;
   Nanos run_for_;
+  bool json_;
   bool quiet_;
   EndSignals signals_;  // declared before the workers, whose threads must have the signals blocked
   Workers workers_;
@@ -113,15 +115,14 @@ class LoadSession {
 
 }  // namespace
 
-int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos run_for,
-                     bool quiet) {
+int run_load_session(const LoadOptions& options, const net::RedisUrl& url, const LoadRun& run) {
   auto addresses = net::resolve_server(url);
   if (!addresses) {
     std::cerr << "heatsink load: " << one_line(addresses.error().message) << "\n";
     return kFailed;
   }
   const LoadTarget target{url, std::move(addresses).value()};
-  return LoadSession(options, target, run_for, quiet).run();
+  return LoadSession(options, target, run).run();
 }
 
 }  // namespace heatsink::app

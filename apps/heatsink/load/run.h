@@ -10,10 +10,16 @@
 
 namespace heatsink::app {
 
+struct LoadRun {
+  Nanos run_for = std::chrono::seconds(30);  // 0: no end
+  bool quiet = false;
+  bool json = false;
+};
+
 // Ends after `run_for` (0: never), or at SIGINT, SIGTERM or the loss of its terminal; it handles
 // these signals for the calling thread and the threads it starts. Prints to stdout; with `quiet`
-// only the end. Returns kDone, or kFailed with a sentence on stderr if no request ever succeeded.
-int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos run_for,
-                     bool quiet);
+// or `json` only the end. Returns kDone, or kFailed with a sentence on stderr if no request ever
+// succeeded.
+int run_load_session(const LoadOptions& options, const net::RedisUrl& url, const LoadRun& run);
 
 }  // namespace heatsink::app

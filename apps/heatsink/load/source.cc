@@ -21,10 +21,11 @@ std::optional<Operation> PreloadSource::next(TimePoint now) {
   return Operation{rank, true, now};
 }
 
-std::optional<Operation> SkewedSource::next(TimePoint now) {
+std::optional<Operation> MixedSource::next(TimePoint now) {
   const std::optional<TimePoint> due = pacer_.next(now);
   if (!due) return std::nullopt;
-  const std::uint64_t rank = zipf_.rank(random_);
+  const Zipf* law = std::get_if<Zipf>(&keys_);
+  const std::uint64_t rank = law ? law->rank(random_) : std::get<ListOrder>(keys_).rank();
   return Operation{rank, random_.unit() < write_ratio_, *due};
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the operations of a load: first each key once, then the skewed mix.
+// Chooses the operations of a load: first each key once, then the mix of reads and writes.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "apps/heatsink/load/key_list.h"
 #include "apps/heatsink/load/pacer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/random.h"
@@ -14,7 +16,7 @@
 namespace heatsink::app {
 
 struct Operation {
-  std::uint64_t rank;  // key_name(rank)
+  std::uint64_t rank;  // of the key: key_name(rank), or KeyList::name(rank)
   bool write;
   TimePoint due;  // latency counts from here
 };
@@ -49,16 +51,35 @@ class PreloadSource final : public OperationSource {
   std::vector<std::uint64_t> again_;
 };
 
-// Reads keys by Zipf, and writes to the same keys. `write_ratio` 0 .. 1.
-class SkewedSource final : public OperationSource {
+// Plays the positions first, first + step, first + 2 step ... of a list, and then again. Does not
+// own the list. REQUIRES: the list is not empty.
+class ListOrder {
  public:
-  SkewedSource(const Zipf& zipf, double write_ratio, Random random, Pacer pacer)
-      : zipf_(zipf), write_ratio_(write_ratio), random_(random), pacer_(pacer) {}
+  ListOrder(const KeyList& list, std::size_t first, std::size_t step)
+      : list_(list), next_(first % list.length()), step_(step) {}
+  std::uint64_t rank() {
+    const std::uint64_t rank = list_.rank_at(next_);
+    next_ = (next_ + step_) % list_.length();
+    return rank;
+  }
+
+ private:
+  const KeyList& list_;
+  std::size_t next_;
+  std::size_t step_;
+};
+
+// Reads keys by a law or in the order of a list, and writes to the same keys. `write_ratio` 0 .. 1.
+class MixedSource final : public OperationSource {
+ public:
+  using Keys = std::variant<Zipf, ListOrder>;
+  MixedSource(Keys keys, double write_ratio, Random random, Pacer pacer)
+      : keys_(keys), write_ratio_(write_ratio), random_(random), pacer_(pacer) {}
   std::optional<Operation> next(TimePoint now) override;
   std::uint64_t given_up() const { return pacer_.given_up(); }
 
  private:
-  Zipf zipf_;
+  Keys keys_;
   double write_ratio_;
   Random random_;
   Pacer pacer_;

@@ -38,9 +38,9 @@ TEST(PreloadSource, WhatWasLostComesAgain) {
 
 TEST(PreloadSource, AWorkerWithoutKeysIsDone) { EXPECT_TRUE(PreloadSource(5, 8, 3).done()); }
 
-TEST(SkewedSource, MixesReadsAndWritesAsAsked) {
+TEST(MixedSource, MixesReadsAndWritesAsAsked) {
   const Zipf zipf(1000, 0.99);
-  SkewedSource source(zipf, 0.1, Random(3), Pacer(0, kNow));
+  MixedSource source(zipf, 0.1, Random(3), Pacer(0, kNow));
   int writes = 0, first = 0;
   for (int i = 0; i < 10'000; ++i) {
     const auto operation = source.next(kNow);
@@ -51,14 +51,39 @@ TEST(SkewedSource, MixesReadsAndWritesAsAsked) {
   EXPECT_NEAR(first, 1300, 150);  // 1 / the 1000th generalised harmonic number is 0.1303
 }
 
-TEST(SkewedSource, TheSameSeedGivesTheSameOperations) {
+TEST(MixedSource, TheSameSeedGivesTheSameOperations) {
   const Zipf zipf(1000, 0.99);
-  SkewedSource one(zipf, 0.1, Random(3), Pacer(0, kNow)), two(zipf, 0.1, Random(3), Pacer(0, kNow));
+  MixedSource one(zipf, 0.1, Random(3), Pacer(0, kNow)), two(zipf, 0.1, Random(3), Pacer(0, kNow));
   for (int i = 0; i < 1000; ++i) {
     const auto a = one.next(kNow), b = two.next(kNow);
     ASSERT_EQ(a->rank, b->rank);
     ASSERT_EQ(a->write, b->write);
   }
+}
+
+TEST(MixedSource, TogetherTheWorkersPlayAListInItsOrderAndThenAgain) {
+  const KeyList list("a\nb\na\nc\nd");
+  std::vector<MixedSource> workers;
+  for (std::size_t i = 0; i < 2; ++i)
+    workers.emplace_back(ListOrder(list, i, 2), 0, Random(3), Pacer(0, kNow));
+  std::string played;
+  for (std::size_t i = 0; i < 10; ++i) played += list.name(workers[i % 2].next(kNow)->rank);
+  EXPECT_EQ(played, "abacdabacd");
+}
+
+TEST(MixedSource, WritesToTheKeysOfAList) {
+  const KeyList list("a\nb");
+  MixedSource source(ListOrder(list, 0, 1), 0.1, Random(3), Pacer(0, kNow));
+  int writes = 0;
+  for (int i = 0; i < 10'000; ++i) writes += source.next(kNow)->write ? 1 : 0;
+  EXPECT_NEAR(writes, 1000, 120);
+}
+
+TEST(ListOrder, MoreWorkersThanLinesPlayAllTheSame) {
+  const KeyList list("a\nb\nc");
+  ListOrder order(list, 7, 8);
+  EXPECT_EQ(list.name(order.rank()), "b");
+  EXPECT_EQ(list.name(order.rank()), "a");
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ std::size_t share(std::size_t whole, std::size_t parts, std::size_t index) {
 }  // namespace
 
 LoadWorker::LoadWorker(const LoadOptions& options, const LoadTarget& target, std::size_t index)
-    : options_(options), index_(index), preload_(index, options.threads, options.keys) {
+    : options_(options),
+      index_(index),
+      preload_(index, options.threads, options.preload ? options.keys : 0) {
   const std::size_t clients = share(options.clients, options.threads, index);
   for (std::size_t i = 0; i < clients; ++i) {
     connections_.push_back(std::make_unique<LoadConnection>(loop_, target, tally_, options_.shape));
@@ -48,15 +50,21 @@ void LoadWorker::tick() {
   }
 }
 
+MixedSource::Keys LoadWorker::keys() const {
+  if (const KeyList* list = options_.shape.names.get())
+    return ListOrder(*list, options_.first_line + index_, options_.threads);
+  return Zipf(options_.keys, options_.zipf);
+}
+
 void LoadWorker::begin_load() {
   loop_.post([this] {
     const double rate = options_.rate / static_cast<double>(options_.threads);
-    skewed_.emplace(Zipf(options_.keys, options_.zipf), options_.write_ratio,
-                    Random(options_.seed * 0x9E3779B97F4A7C15ULL + index_),
-                    Pacer(rate, BootClock::now()));
+    mixed_.emplace(keys(), options_.write_ratio,
+                   Random(options_.seed * 0x9E3779B97F4A7C15ULL + index_),
+                   Pacer(rate, BootClock::now()));
     tally_ = Tally{};
     for (auto& connection : connections_) {
-      connection->use(*skewed_);
+      connection->use(*mixed_);
       connection->pump(BootClock::now());
     }
   });
@@ -69,8 +77,8 @@ Tally LoadWorker::take() {
 }
 
 Tally LoadWorker::hand_over() {
-  if (skewed_)
-    tally_.given_up = skewed_->given_up() - std::exchange(given_up_told_, skewed_->given_up());
+  if (mixed_)
+    tally_.given_up = mixed_->given_up() - std::exchange(given_up_told_, mixed_->given_up());
   return std::exchange(tally_, Tally{});
 }
 

@@ -18,14 +18,16 @@
 namespace heatsink::app {
 
 struct LoadOptions {
-  std::uint64_t keys = 10'000;
+  std::uint64_t keys = 10'000;  // different ones
   double zipf = 0.99;
-  double write_ratio = 0.01;  // 0 .. 1
+  std::size_t first_line = 0;  // of a file of keys, counted from 0
+  double write_ratio = 0.01;   // 0 .. 1
   LoadShape shape;
   std::size_t clients = 16;
   double rate = 0;  // operations per second of all threads; 0: as fast as possible
   std::uint64_t seed = 1;
   std::size_t threads = 1;
+  bool preload = true;  // write the keys first
 };
 
 // The constructor starts the thread, which first writes its share of the keys; the destructor ends
@@ -39,7 +41,7 @@ class LoadWorker {
   std::uint64_t preloaded() const { return preloaded_.load(std::memory_order_relaxed); }
   bool preload_done() const { return preload_done_.load(std::memory_order_acquire); }
 
-  // Switches from the preload to the skewed load, and forgets the preload's counts. REQUIRES:
+  // Switches from the preload to the load itself, and forgets the preload's counts. REQUIRES:
   // preload_done().
   void begin_load();
 
@@ -52,12 +54,13 @@ class LoadWorker {
   void run();
   void tick();
   Tally hand_over();
+  MixedSource::Keys keys() const;
 
   const LoadOptions options_;
   const std::size_t index_;
   Tally tally_;
   PreloadSource preload_;
-  std::optional<SkewedSource> skewed_;
+  std::optional<MixedSource> mixed_;
   std::uint64_t given_up_told_ = 0;
   std::atomic<std::uint64_t> preloaded_{0};
   std::atomic<bool> preload_done_{false};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace heatsink::proxy {
@@ -23,6 +24,10 @@ enum class Join : std::uint8_t {
   kPositions,  // arrays with an element for each key, in the order of the keys
   kOk,         // the first reply, if none is an error
   kConcat,     // of arrays
+  kUnion,      // of arrays, each element once (PUBSUB CHANNELS)
+  kNamedSums,  // arrays of names and integers: the sum for each name (PUBSUB NUMSUB)
+  kMost,       // of integers (ACL DELUSER: a node may know fewer of the users)
+  kRunning,    // the reply of a node that runs a script, else the first (FUNCTION STATS)
   kAll,        // arrays of integers: 1 where all have 1 (SCRIPT EXISTS)
   kAnyOk,      // the first reply that is no error (SCRIPT KILL)
   kRandomOne,  // a reply that is not null (RANDOMKEY)
@@ -36,7 +41,12 @@ struct FanOutRow {
   Join join = Join::kOk;
 };
 
-// Null: one node executes it. A linear search: keep the result.
+// Null: one node executes it. A linear search: keep the result. docs/guides/clusters.md lists what
+// such a command says then.
 const FanOutRow* fan_out_of(std::string_view command);
+
+// Whether CONFIG SET names a setting that must differ between the nodes, such as an address. Then
+// one node gets it.
+bool sets_one_node(std::span<const std::string_view> args);
 
 }  // namespace heatsink::proxy

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_set>
 
 #include "heatsink/spread/spread.h"
 
@@ -110,6 +111,63 @@ std::string concatenated(std::span<const PartReply> parts) {
   return array_header(count) + body;
 }
 
+std::string union_of(std::span<const PartReply> parts) {
+  std::string body;
+  std::unordered_set<std::string_view> found;
+  for (const PartReply& part : parts) {
+    if (!is_array(part.wire)) return std::string(kOtherForm);
+    for (const std::string_view element : elements_of(part.wire))
+      if (found.insert(element).second) body += element;
+  }
+  return array_header(found.size()) + body;
+}
+
+// All have the same names in the same order: those of the request.
+std::string named_sums(std::span<const PartReply> parts) {
+  std::vector<std::string_view> names;
+  std::vector<std::int64_t> sums;
+  for (const PartReply& part : parts) {
+    const std::vector<std::string_view> elements = elements_of(part.wire);
+    if (!is_array(part.wire) || elements.size() % 2 != 0) return std::string(kOtherForm);
+    if (&part == &parts.front()) sums.assign(elements.size() / 2, 0);
+    if (elements.size() != 2 * sums.size()) return std::string(kOtherForm);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::optional<std::int64_t> value = integer_of(elements[2 * i + 1]);
+      if (&part == &parts.front()) names.push_back(elements[2 * i]);
+      if (!value || names[i] != elements[2 * i]) return std::string(kOtherForm);
+      sums[i] += *value;
+    }
+  }
+  std::string out = array_header(2 * sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    out.append(names[i]).append(":" + std::to_string(sums[i]) + "\r\n");
+  return out;
+}
+
+std::string most_of(std::span<const PartReply> parts) {
+  std::int64_t most = 0;
+  for (const PartReply& part : parts) {
+    const std::optional<std::int64_t> value = integer_of(part.wire);
+    if (!value) return std::string(kOtherForm);
+    most = std::max(most, *value);
+  }
+  return ":" + std::to_string(most) + "\r\n";
+}
+
+// FUNCTION STATS begins with the script that runs, or null.
+std::string running_one(std::span<const PartReply> parts) {
+  constexpr std::string_view kName = "$14\r\nrunning_script\r\n";
+  for (const PartReply& part : parts) {
+    const std::size_t at = part.wire.find(kName);
+    if (at == std::string_view::npos) continue;
+    const std::string_view script = part.wire.substr(at + kName.size());
+    const bool is_null =
+        script.starts_with("$-1") || script.starts_with("*-1") || script.starts_with('_');
+    if (!is_null) return std::string(part.wire);
+  }
+  return std::string(parts.front().wire);
+}
+
 std::string all_of_arrays(std::span<const PartReply> parts) {
   std::vector<std::int64_t> result;
   for (const PartReply& part : parts) {
@@ -125,11 +183,12 @@ std::string all_of_arrays(std::span<const PartReply> parts) {
 }
 
 std::string any_ok(std::span<const PartReply> parts) {
-  // "NOTBUSY No scripts in execution right now." says least.
+  // "NOTBUSY No scripts in execution right now." says least; so does NOSCRIPT.
   std::string_view error;
   for (const PartReply& part : parts) {
     if (!is_error_reply(part.wire)) return std::string(part.wire);
-    if (error.empty() || error.starts_with("-NOTBUSY")) error = part.wire;
+    if (error.empty() || error.starts_with("-NOTBUSY") || error.starts_with("-NOSCRIPT"))
+      error = part.wire;
   }
   return std::string(error);
 }
@@ -176,6 +235,14 @@ std::string join_replies(Join join, std::span<const PartReply> parts, std::uint6
       return in_positions(parts);
     case Join::kConcat:
       return concatenated(parts);
+    case Join::kUnion:
+      return union_of(parts);
+    case Join::kNamedSums:
+      return named_sums(parts);
+    case Join::kMost:
+      return most_of(parts);
+    case Join::kRunning:
+      return running_one(parts);
     case Join::kAll:
       return all_of_arrays(parts);
     case Join::kRandomOne:

@@ -34,7 +34,7 @@ struct Subcommand {
   int arity;  // with CLUSTER and the name, as in COMMAND: -2 means two or more
 };
 
-constexpr std::array<Subcommand, 34> kSubcommands{{
+constexpr std::array<Subcommand, 35> kSubcommands{{
     {"slots", Asked::kSlots, 2},
     {"shards", Asked::kShards, 2},
     {"nodes", Asked::kNodes, 2},
@@ -68,6 +68,7 @@ constexpr std::array<Subcommand, 34> kSubcommands{{
     {"migration", Asked::kRefused, -2},
     {"migrateslots", Asked::kRefused, -2},
     {"cancelslotmigrations", Asked::kRefused, -2},
+    {"flushslot", Asked::kServer, -3},
     {"getslotmigrations", Asked::kServer, -2},
     {"syncslots", Asked::kRefused, -2},
 }};

@@ -61,7 +61,9 @@ std::vector<ScatterPart> parts_by_slot(const Request& request, bool in_pairs,
 bool Session::is_scattered(const Request& request) {
   const FanOutRow* const row = request.facts->fan_out;
   if (row == nullptr || !queues_transactions() || is_bound()) return false;
-  if (row->fan_out == FanOut::kMasters || row->fan_out == FanOut::kCursor) return true;
+  if (row->fan_out == FanOut::kMasters)
+    return request.command->name != "config|set" || !sets_one_node(request.args());
+  if (row->fan_out == FanOut::kCursor) return true;
   const std::vector<std::string_view>& args = request.args();
   const std::size_t step = row->fan_out == FanOut::kByPair ? 2 : 1;
   if ((args.size() - 1) % step != 0) return true;  // scatter() refuses it

@@ -84,6 +84,78 @@ class Messages(ClusterTest):
         self.assertEqual(client("UNSUBSCRIBE", "news"), [b"unsubscribe", b"news", 1])
 
 
+class AllNodes(ClusterTest):
+    """Commands whose answer is a part on each node: clients see what one server would say."""
+
+    def test_subscribers_of_all_nodes(self):
+        for port, channel in zip([node.port for node in self.cluster.masters], "xyz", strict=True):
+            subscriber = self.keep(RawClient(port))
+            for words in (("SUBSCRIBE", channel), ("SUBSCRIBE", "news"), ("PSUBSCRIBE", "n*")):
+                subscriber.ask(*words)
+        for resp in (2, 3):
+            client = self.to_proxy(resp=resp)
+            got = client.ask("PUBSUB", "CHANNELS")
+            self.assertTrue(got.startswith(b"*4\r\n"), got)
+            self.assertTrue(client.ask("PUBSUB", "CHANNELS", "[xyz]").startswith(b"*3\r\n"))
+            got = client.ask("PUBSUB", "NUMSUB", "news", "y", "none")
+            expected = b"*6\r\n$4\r\nnews\r\n:3\r\n$1\r\ny\r\n:1\r\n$4\r\nnone\r\n:0\r\n"
+            self.assertEqual(got, expected)
+            self.assertEqual(client.ask("PUBSUB", "NUMPAT"), b":3\r\n")
+            self.assertEqual(client.ask("PUBSUB", "NUMSUB"), b"*0\r\n")
+
+    def test_subscribers_of_shard_channels(self):
+        subscriber, client = self.to_proxy(), self.to_values()
+        for key in (FIRST, SECOND, THIRD):
+            subscriber.ask("SSUBSCRIBE", key)
+        self.assertEqual(sorted(client("PUBSUB", "SHARDCHANNELS")), [b"a", b"b", b"c"])
+        self.assertEqual(client("PUBSUB", "SHARDNUMSUB", "a", "b", "c", "d"),
+                         [b"a", 1, b"b", 1, b"c", 1, b"d", 0])  # fmt: skip
+
+    def test_settings_and_users_of_all_masters(self):
+        client = self.to_values()
+        self.assertEqual(client("CONFIG", "SET", "notify-keyspace-events", "Kg"), "OK")
+        self.assertEqual(client("ACL", "SETUSER", "of-all", "on", ">pw", "~*", "+get"), "OK")
+        for node in self.cluster.masters:
+            self.assertEqual(node("CONFIG", "GET", "notify-keyspace-events")[1], b"gK")
+            self.assertIn(b"of-all", node("ACL", "USERS"))
+        self.assertIn("ERR", client("CONFIG", "SET", "no-such-setting", "1"))
+        self.cluster.masters[0]("ACL", "DELUSER", "of-all")
+        self.assertEqual(client("ACL", "DELUSER", "of-all", "nobody-else"), 1)
+        for node in self.cluster.masters:
+            self.assertNotIn(b"of-all", node("ACL", "USERS"))
+        client("CONFIG", "SET", "notify-keyspace-events", "")
+
+    def test_a_setting_of_one_node_stays_there(self):
+        client = self.to_values()
+        self.assertEqual(client("CONFIG", "SET", "replica-announce-ip", "10.1.2.3"), "OK")
+        got = [node("CONFIG", "GET", "replica-announce-ip")[1] for node in self.cluster.masters]
+        self.assertEqual(sorted(got), [b"", b"", b"10.1.2.3"])
+        for node in self.cluster.masters:
+            node("CONFIG", "SET", "replica-announce-ip", "")
+
+    def test_keys_of_a_slot(self):
+        client = self.to_values()
+        for key in (FIRST, SECOND, THIRD):
+            client("SET", key, 1)
+            slot = client("CLUSTER", "KEYSLOT", key)
+            self.assertEqual(client("CLUSTER", "COUNTKEYSINSLOT", slot), 1)
+            self.assertEqual(client("CLUSTER", "GETKEYSINSLOT", slot, 9), [key.encode()])
+
+    def test_a_function_that_runs_on_another_node(self):
+        client, busy = self.to_values(), self.to_values()
+        code = "redis.register_function('spin', function() while true do end end)"
+        client("FUNCTION", "LOAD", "REPLACE", "#!lua name=spinner\n" + code)
+        for node in self.cluster.masters:
+            node("CONFIG", "SET", "busy-reply-threshold", 20)
+        for key in (FIRST, SECOND, THIRD):
+            busy.send("FCALL", "spin", 1, key)
+            until(lambda: client("FUNCTION", "STATS")[1] is not None, what="a busy node")
+            self.assertEqual(client("FUNCTION", "STATS")[1][1], b"spin")
+            self.assertEqual(client("FUNCTION", "KILL"), "OK")
+            self.assertIn("killed", busy.read())
+        self.assertIsNone(client("FUNCTION", "STATS")[1])
+
+
 class OneNode(ClusterTest):
     """Commands about one node."""
 

@@ -83,12 +83,12 @@ bool Session::may_carry_wait() const {
 bool Session::stays_behind(std::uint32_t layout) const {
   const bool needs_login =
       client_user_ != nullptr && (client_user_->credentials.given() || private_);
-  const bool needs_second =
-      queued_ != nullptr || listeners_ != nullptr || transaction_failed() || needs_login;
+  const bool needs_second = (in_multi_ && queued_ != nullptr) || listeners_ != nullptr ||
+                            transaction_failed() || needs_login;
   // TLS cannot be continued: its keys are in this process.
   const bool is_tls = private_ && private_->ready() && !private_->is_plain();
   // Only the reply to EXEC tells what these commands have done.
-  const bool awaits_exec = !transaction_channels_.empty() || transaction_hello_.has_value();
+  const bool awaits_exec = in_multi_ && needs_exec_reply();
   const bool listeners_stay = listeners_ != nullptr && !listeners_->can_move();
   return (layout < 2 && needs_second) || listeners_stay || (is_tls && (has_state() || wait_)) ||
          awaits_exec || debugger_ != Debugger::kOff || is_too_long_to_carry();
@@ -100,13 +100,14 @@ bool Session::is_too_long_to_carry() const {
          library_name_.size() + library_version_.size() > Carried::kNameMax ||
          transaction_refusal_.size() > Carried::kNameMax ||
          channels_.size() + patterns_.size() + shard_channels_.size() > Carried::kChannelsMax ||
-         (queued_ != nullptr && queued_->bytes > Carried::kQueuedMax) ||
+         (in_multi_ && queued_ != nullptr && queued_->bytes > Carried::kQueuedMax) ||
          (wait_ && wait_->request().empty());
 }
 
 bool Session::may_carry_state(std::uint32_t layout) const {
   if (stays_behind(layout)) return false;
-  const bool is_settled = subscribing_.empty() && login_asked_ == nullptr && node_wait_ == nullptr;
+  const bool is_settled = subscribing_.empty() && login_asked_ == nullptr &&
+                          node_wait_ == nullptr && !needs_exec_reply();
   const bool fits = input_.size() <= CarriedSession::kInputMax && !oversized_.is_active();
   const bool is_users = !private_ || private_->user() == client_user_.get();
   return is_settled && fits && is_users && (private_ || !needs_private());

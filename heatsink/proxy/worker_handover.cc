@@ -79,7 +79,10 @@ Worker::Gift Worker::give(std::uint64_t id, Client& client) {
   const Sent sent = send_gift(token, carried.session, client);
   if (sent != Sent::kSent) {
     session.keep(std::move(carried.session));
-    if (sent == Sent::kTooBig) return Gift::kKept;
+    if (sent == Sent::kTooBig) {
+      session.hold_input(false);
+      return Gift::kKept;
+    }
     return sent == Sent::kFull ? Gift::kFull : Gift::kLater;
   }
   carried.client = client.connection.release_stream();

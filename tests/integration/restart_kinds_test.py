@@ -2,11 +2,14 @@
 """SIGUSR2 in front of each topology: each kind of client goes along, and loses nothing."""
 
 import re
+import signal
 import threading
 import time
 import unittest
 
-from harness import PATIENCE_S, Proxy, Redis, RedisError, ValueClient, need_programs, until
+from harness import (
+    PATIENCE_S, Closed, Proxy, Redis, RedisError, ValueClient, need_programs, until,
+)  # fmt: skip
 from harness.cluster import Cluster
 from harness.sentinels import Replicated, Sentinels
 from restart_stage import Restarts
@@ -16,6 +19,7 @@ SHARDS = [f"s:{i}" for i in range(6)]
 EVENTS = "__keyspace@0__:e:"
 EVENTS_B = EVENTS.encode()
 USER, PASSWORD = "alice", "wonder"
+LONG_BYTES = 64 * 1024  # of a transaction
 HELD_UP_S = 10  # how long a client that cannot move holds up a hand-over
 
 
@@ -92,10 +96,12 @@ class Topology(Restarts):
                 with self.subTest(kind=type(kind).__name__, turn=turn):
                     kind.after(turn, published.count)
 
+    def equal(self, *what):
+        self.assertEqual(*what)
 
     def said(self, words, times):
         try:
-            until(lambda: self.output().count(words) == times, 3, words)
+            until(lambda: self.output().count(words) == times, PATIENCE_S, words)
         except AssertionError as error:
             raise AssertionError(f"{error}; it said: {self.output()}") from None
 
@@ -273,24 +279,70 @@ class OneServer(Topology):
         self.addCleanup(self.redis.stop)
         return self.serve_at(self.redis)
 
+    def test_a_replica_gets_no_error_into_its_stream(self):
+        replica = self.client()
+        replica.send("SYNC")
+        replica.receive()
+        self.restart()
+        replica.send("SET", "k", "v")
+
+        def is_closed():
+            try:
+                return replica.receive()
+            except Closed:
+                return True
+
+        until(is_closed, PATIENCE_S, "the end of the stream, as the server ends it")
+        self.assertNotIn(b"-ERR", bytes(replica.data))
+
 
 class Sentinel(Topology):
     def start(self):
         replicated = Replicated(0)
         self.addCleanup(replicated.stop)
-        sentinels = Sentinels(replicated, count=1)
-        self.addCleanup(sentinels.stop)
+        self.sentinels = Sentinels(replicated, count=1)
+        self.addCleanup(self.sentinels.stop)
         self.serve_at(replicated.master)
-        return sentinels.url()
+        return self.sentinels.url()
+
+    def test_clients_go_on_in_the_old_process_until_the_new_one_has_a_master(self):
+        watching, waiting = self.client_of(), self.client_of()
+        watching("WATCH", "w")
+        waiting.send("BLPOP", "l", 0)
+        until(lambda: b" flags=b" in self.owner("l")("CLIENT", "LIST"), PATIENCE_S, "it waits")
+        self.sentinels.all[0].process.freeze()
+        new = self.begin_restart()
+        self.said("a client goes on in the process before this one", 1)
+        self.equal(self.owner("l")("RPUSH", "l", "v"), 1)
+        self.equal(waiting.read(), [b"l", b"v"])
+        self.sentinels.all[0].process.signal(signal.SIGCONT)
+        self.said(f"process {new} serves the clients", 1)
+        self.said("took over 2 connected clients", 1)
+        self.owner("w")("SET", "w", "other")
+        self.equal(watching("MULTI"), "OK")
+        self.equal(watching("SET", "w", "mine"), "QUEUED")
+        self.equal(watching("EXEC"), None)
+        self.equal(waiting("GET", "w"), b"other")
 
 
 class Replicas(Topology):
     def start(self):
-        replicated = Replicated(1)
-        self.addCleanup(replicated.stop)
-        self.serve_at(replicated.master)
-        hosts = ",".join(f"127.0.0.1:{each.port}" for each in replicated.servers)
+        self.replicated = Replicated(1)
+        self.addCleanup(self.replicated.stop)
+        self.serve_at(self.replicated.master)
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.replicated.servers)
         return f"redis+replicas://{hosts}"
+
+    def test_wait_counts_what_was_written_before(self):
+        """From Redis 7.2 on, WAIT needs to know of writes on other connections."""
+        client = self.client_of()
+        self.equal(client("WAIT", 1, 10_000), 1)
+        self.replicated.servers[1].process.freeze()
+        self.equal(client("SET", "a", 1), "OK")
+        self.restart()
+        self.equal(client("WAIT", 1, 100), 0)
+        self.replicated.servers[1].process.signal(signal.SIGCONT)
+        self.equal(client("WAIT", 1, 10_000), 1)
 
 
 class InFrontOfACluster(Topology):
@@ -303,6 +355,21 @@ class InFrontOfACluster(Topology):
 
     def owner(self, key):
         return self.cluster.owner(key)
+
+    def test_a_long_transaction_ends_in_the_old_process(self):
+        client, other = self.client_of(), self.client_of()
+        self.equal(client("MULTI"), "OK")
+        self.equal(client("SET", "k", b"x" * (LONG_BYTES + 1)), "QUEUED")
+        self.equal(other("MULTI"), "OK")
+        self.equal(other("SET", "j", b"x" * (LONG_BYTES - 1000)), "QUEUED")
+        begin = time.monotonic()
+        old = self.restart()
+        self.assertLess(time.monotonic() - begin, HELD_UP_S)
+        self.said("took over 1 connected clients", 1)
+        self.equal(client("EXEC"), ["OK"])
+        self.ended(old)
+        self.equal(other("EXEC"), ["OK"])
+        self.assertIn("drained: 1 client closed after all replies", self.output())
 
 
 del Topology  # it is no test by itself

@@ -11,9 +11,9 @@ namespace {
 
 constexpr Nanos kGiveInterval = Millis(2);
 constexpr std::size_t kPerStepMax = 256;  // clients that are not ready go on being served
-// The other process may not have found the client's server yet. It has about three seconds.
+// The other process may not have found the client's server yet. It has about five seconds.
 constexpr Nanos kAfterRefusal = Millis(50);
-constexpr unsigned kRefusalsMax = 60;
+constexpr unsigned kRefusalsMax = 100;
 
 }  // namespace
 

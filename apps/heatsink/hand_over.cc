@@ -107,22 +107,36 @@ Status HandOver::introduce(Channel& channel, pid_t successor) {
   const Result<Message> hello = await(channel, successor, kStartWithin);
   if (!hello.ok()) return hello.error();
   const auto* const version = std::get_if<handover::Hello>(&*hello);
-  if (version == nullptr || version->version != handover::kVersion)
+  if (version == nullptr || version->version != handover::kOldestVersion)
     return broken("speaks another version of the hand-over; restart the proxy instead");
   std::vector<int> descriptors = proxy_.listeners();
   if (admin_ != nullptr) descriptors.push_back(admin_->listener());
   if (channel.send_within(kSendWithin, offer(), descriptors) != Channel::Sent::kSent)
     return broken("did not take the listening sockets");
+  // A process that knows what this means says Hello again: await_ready().
+  if (channel.send_within(kSendWithin, handover::Keys{}) != Channel::Sent::kSent)
+    return broken("did not take the version of the hand-over");
   for (const Message& message : rules())
     if (channel.send_within(kSendWithin, message) != Channel::Sent::kSent)
       return broken("did not take the rules that were changed live");
   for (const Message& message : keys())
     if (channel.send_within(kSendWithin, message) != Channel::Sent::kSent)
       return broken("did not take the names of the hot keys");
-  const Result<Message> ready = await(channel, successor, kStartWithin);
-  if (!ready.ok()) return ready.error();
-  if (!std::holds_alternative<handover::Ready>(*ready))
-    return broken(std::string("sent '") + handover::name_of(*ready) + "' instead of 'ready'");
+  return await_ready(channel, successor);
+}
+
+// A process of version 1 does not say Hello again.
+Status HandOver::await_ready(Channel& channel, pid_t successor) {
+  version_ = handover::kOldestVersion;
+  Result<Message> message = await(channel, successor, kStartWithin);
+  if (!message.ok()) return message.error();
+  if (const auto* const hello = std::get_if<handover::Hello>(&*message)) {
+    version_ = std::clamp(hello->version, handover::kOldestVersion, handover::kVersion);
+    message = await(channel, successor, kSendWithin);
+    if (!message.ok()) return message.error();
+  }
+  if (!std::holds_alternative<handover::Ready>(*message))
+    return broken(std::string("sent '") + handover::name_of(*message) + "' instead of 'ready'");
   return Unit{};
 }
 
@@ -187,7 +201,7 @@ std::vector<Message> HandOver::keys() const {
 // Until all clients that can be moved are, or the time is over. Each one that the successor has not
 // confirmed can still be taken back.
 Status HandOver::give_clients(Channel& channel, pid_t successor) {
-  proxy_.hand_over(channel);
+  proxy_.hand_over(channel, version_);
   const TimePoint begin = BootClock::now();
   bool was_empty = false, ended = false;
   while (true) {
@@ -201,6 +215,8 @@ Status HandOver::give_clients(Channel& channel, pid_t successor) {
     if (received->message) {
       const auto* const taken = std::get_if<handover::Taken>(&*received->message);
       if (taken != nullptr) proxy_.taken(taken->token);
+      const auto* const refused = std::get_if<handover::Refused>(&*received->message);
+      if (refused != nullptr) proxy_.refused(refused->token);
       continue;
     }
     // Twice: a client may be on its way between two workers.

@@ -49,6 +49,7 @@ class HandOver {
   void run();
   Status converse(handover::Channel& channel, pid_t successor);
   Status introduce(handover::Channel& channel, pid_t successor);
+  Status await_ready(handover::Channel& channel, pid_t successor);
   Status give_clients(handover::Channel& channel, pid_t successor);
   Result<handover::Message> await(handover::Channel& channel, pid_t successor, Nanos limit) const;
   handover::Offer offer() const;
@@ -63,7 +64,8 @@ class HandOver {
   const std::function<void(pid_t)> on_takeover_;
   std::atomic<State> state_{State::kIdle};
   std::atomic<bool> ends_{false};
-  bool accepts_ = true;  // false once the successor may accept
+  bool accepts_ = true;                               // false once the successor may accept
+  std::uint32_t version_ = handover::kOldestVersion;  // which the successor knows, too
   std::thread thread_;
 };
 

@@ -60,14 +60,14 @@ TakeOver::~TakeOver() {
 }
 
 Result<Channel::Received> TakeOver::next() const {
-  Result<Channel::Received> received = channel_.receive(kOfferWithin);
+  Result<Channel::Received> received = answers_->channel.receive(kOfferWithin);
   if (!received.ok()) return fault(received.error().message);
   if (!received->message) return fault("it does not answer");
   return received;
 }
 
 Status TakeOver::take_offer(const policy::ProxyOptions& options) {
-  if (channel_.send_within(kOfferWithin, handover::Hello{}) != Channel::Sent::kSent)
+  if (answers_->channel.send_within(kOfferWithin, handover::Hello{}) != Channel::Sent::kSent)
     return fault("it does not answer");
   Result<Channel::Received> received = next();
   if (!received.ok()) return received.error();
@@ -118,6 +118,7 @@ bool TakeOver::take_rule(handover::Rule& rule) {
 }
 
 bool TakeOver::take_keys(handover::Keys& keys) {
+  if (keys.keys.empty() && !keys.is_last) answers_->version = handover::kVersion;
   if (keys_.size() + keys.keys.size() > handover::kKeysMax) return false;
   constexpr std::uint64_t kLastsMax =
       std::chrono::floor<Millis>(report::WarmOrder::kLastsMax).count();
@@ -142,9 +143,14 @@ LiveRules TakeOver::add_live_rules(const ProxyFlags& flags, const ConfigText& fi
 
 Status TakeOver::begin(proxy::Proxy& proxy) {
   warm(proxy);
-  if (channel_.send_within(kConfirmOneWithin, handover::Ready{}) != Channel::Sent::kSent)
+  Channel& channel = answers_->channel;
+  const auto says = [&](const handover::Message& message) {
+    return channel.send_within(kConfirmOneWithin, message) == Channel::Sent::kSent;
+  };
+  const bool is_old = answers_->version < 2;
+  if ((!is_old && !says(handover::Hello{handover::kVersion})) || !says(handover::Ready{}))
     return fault("it is gone, or does not read");
-  Result<Channel::Received> received = channel_.receive(kGoWithin);
+  Result<Channel::Received> received = channel.receive(kGoWithin);
   if (!received.ok()) return fault(received.error().message);
   const auto* const go =
       received->message ? std::get_if<handover::Go>(&*received->message) : nullptr;
@@ -179,7 +185,7 @@ void TakeOver::warm(proxy::Proxy& proxy) {
 
 void TakeOver::take_clients(proxy::Proxy& proxy) {
   while (!ends_) {
-    Result<Channel::Received> received = channel_.receive(kTakeLook);
+    Result<Channel::Received> received = answers_->channel.receive(kTakeLook);
     if (!received.ok()) {
       log(LogLevel::kError, "taking over: " + received.error().message);
       break;
@@ -187,30 +193,58 @@ void TakeOver::take_clients(proxy::Proxy& proxy) {
     const bool is_done =
         received->message && std::holds_alternative<handover::Done>(*received->message);
     if (is_done || received->ended) {
+      await_answers();
       log(is_done ? LogLevel::kInfo : LogLevel::kWarning,
           (is_done ? "took over " : "the process before this one ended early; took over ") +
-              std::to_string(taken_) + " connected clients");
+              std::to_string(answers_->taken) + " connected clients");
       break;
     }
     if (received->message && !take_client(proxy, *received)) break;
   }
-  channel_.close();
+  answers_.reset();
+}
+
+// The worker decides whether it can go on, and answers before it serves the client.
+bool TakeOver::take_client(proxy::Proxy& proxy, Channel::Received& received) {
+  const auto* client = std::get_if<handover::Client>(&*received.message);
+  const auto* const listener = std::get_if<handover::ClientWithNodes>(&*received.message);
+  if (listener != nullptr) client = &listener->client;
+  if (client == nullptr) return true;
+  ++answers_->open;
+  const Status adopted = proxy.adopt(
+      *client, std::move(received.descriptors),
+      [answers = answers_, token = client->token](bool taken) { answers->send(token, taken); });
+  if (adopted.ok()) return true;
+  --answers_->open;
+  log(LogLevel::kError, "taking over: a client cannot be taken: " + adopted.error().message);
+  return false;
 }
 
 // The predecessor forgets the client before it is served here, so that it is never served twice.
-bool TakeOver::take_client(proxy::Proxy& proxy, Channel::Received& received) {
-  const auto* const client = std::get_if<handover::Client>(&*received.message);
-  if (client == nullptr) return true;
-  const auto confirm = [&] {
-    static_cast<void>(channel_.send_within(kConfirmOneWithin, handover::Taken{client->token}));
-  };
-  const Status adopted = proxy.adopt(*client, std::move(received.descriptors), confirm);
-  if (adopted.ok()) {
-    ++taken_;
-  } else {
-    log(LogLevel::kError, "taking over: a client cannot be taken: " + adopted.error().message);
-  }
-  return adopted.ok();
+void TakeOver::Answers::send(std::uint64_t token, bool taken_here) {
+  taken += taken_here ? 1 : 0;
+  const bool is_refusal = !taken_here && version >= 2;
+  if (!taken_here)
+    log_limited(LogLevel::kWarning, "not taken",
+                is_refusal
+                    ? "taking over: a client goes on in the process before this one, because "
+                      "its server is not known here yet"
+                    : "taking over: a client was closed, because its server is not known "
+                      "here yet",
+                BootClock::now());
+  const handover::Message answer =
+      is_refusal ? handover::Message(handover::Refused{token}) : handover::Taken{token};
+  // A worker waits once for a predecessor that is stopped, and not for each client.
+  const Nanos patience = is_stuck ? Nanos(0) : kConfirmOneWithin;
+  if (channel.send_within(patience, answer) == Channel::Sent::kFull) is_stuck = true;
+  --open;
+}
+
+// Of a predecessor that has ended, clients may still be on their way to the workers.
+void TakeOver::await_answers() const {
+  const TimePoint end = BootClock::now() + kConfirmOneWithin;
+  while (answers_->open > 0 && !ends_ && BootClock::now() < end)
+    std::this_thread::sleep_for(Millis(1));
 }
 
 }  // namespace heatsink::app

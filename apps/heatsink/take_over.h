@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -39,7 +40,19 @@ class TakeOver {
   Status begin(proxy::Proxy& proxy);
 
  private:
-  explicit TakeOver(handover::Channel channel) : channel_(std::move(channel)) {}
+  // What the workers tell the predecessor. Thread-safe; lives until the last client is answered.
+  struct Answers {
+    explicit Answers(handover::Channel to) : channel(std::move(to)) {}
+    void send(std::uint64_t token, bool taken);
+
+    handover::Channel channel;                                     // one thread receives
+    std::atomic<std::uint32_t> version{handover::kOldestVersion};  // of the predecessor
+    std::atomic<std::uint64_t> taken{0}, open{0};                  // clients
+    std::atomic<bool> is_stuck{false};                             // the predecessor does not read
+  };
+
+  explicit TakeOver(handover::Channel channel)
+      : answers_(std::make_shared<Answers>(std::move(channel))) {}
 
   Status take_offer(const policy::ProxyOptions& options);
   Status take_names();
@@ -48,15 +61,15 @@ class TakeOver {
   Result<handover::Channel::Received> next() const;
   void warm(proxy::Proxy& proxy);
   void take_clients(proxy::Proxy& proxy);
+  void await_answers() const;
   bool take_client(proxy::Proxy& proxy, handover::Channel::Received& received);
 
-  mutable handover::Channel channel_;
+  std::shared_ptr<Answers> answers_;  // null: the predecessor is gone
   std::vector<net::Fd> listeners_;
   net::Fd admin_;
   net::SocketFile file_;
   LiveRules rules_;
   std::vector<copies::CopyKeeper::LastingKey> keys_;
-  std::uint64_t taken_ = 0;
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };

@@ -52,6 +52,12 @@ void write(Writer& out, const Client& client) {
 
 void write(Writer& out, const Taken& taken) { out.u64(taken.token); }
 void write(Writer& /*out*/, const Done& /*done*/) {}
+void write(Writer& out, const Refused& refused) { out.u64(refused.token); }
+
+void write(Writer& out, const ClientWithNodes& each) {
+  write(out, each.client);
+  out.u32(each.nodes);
+}
 
 void read(Reader& in, Hello& hello) { hello.version = in.u32(); }
 
@@ -100,6 +106,13 @@ void read(Reader& in, Client& client) {
 
 void read(Reader& in, Taken& taken) { taken.token = in.u64(); }
 void read(Reader& /*in*/, Done& /*done*/) {}
+void read(Reader& in, Refused& refused) { refused.token = in.u64(); }
+
+void read(Reader& in, ClientWithNodes& each) {
+  read(in, each.client);
+  each.nodes = in.u32();
+  if (each.nodes == 0 || each.nodes > kNodesMax) in.fail();
+}
 
 template <std::size_t kIndex = 0>
 std::optional<Message> read_kind(std::size_t kind, Reader& in) {
@@ -116,8 +129,17 @@ std::optional<Message> read_kind(std::size_t kind, Reader& in) {
 }  // namespace
 
 const char* name_of(const Message& message) {
-  constexpr std::array<const char*, std::variant_size_v<Message>> kNames = {
-      "hello", "offer", "rule", "keys", "ready", "go", "client", "taken", "done"};
+  constexpr std::array<const char*, std::variant_size_v<Message>> kNames = {"hello",
+                                                                            "offer",
+                                                                            "rule",
+                                                                            "keys",
+                                                                            "ready",
+                                                                            "go",
+                                                                            "client",
+                                                                            "taken",
+                                                                            "done",
+                                                                            "refused",
+                                                                            "client with nodes"};
   return kNames[message.index()];
 }
 
@@ -125,6 +147,8 @@ std::size_t descriptors_of(const Message& message) {
   if (const auto* offer = std::get_if<Offer>(&message))
     return offer->listeners + (offer->has_admin ? 1U : 0U);
   if (const auto* client = std::get_if<Client>(&message)) return client->has_private ? 2 : 1;
+  if (const auto* each = std::get_if<ClientWithNodes>(&message))
+    return (each->client.has_private ? 2U : 1U) + each->nodes;
   return 0;
 }
 

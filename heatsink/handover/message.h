@@ -2,14 +2,20 @@
 // Defines the messages between a running proxy (the predecessor) and the one that takes over (the
 // successor).
 //
-//   successor     Hello            its version of the protocol
+//   successor     Hello            kOldestVersion, which every predecessor knows
 //   predecessor   Offer            the listening sockets
+//   predecessor   Keys             empty, and not the last: it knows version 2
 //   predecessor   Rule*, Keys*     rules that were changed live; names of keys to load
+//   successor     Hello            its own version, to a predecessor that knows version 2
 //   successor     Ready            it runs, has its copies, and accepts no client yet
 //   predecessor   Go               it accepts no client any more: the successor does
-//   predecessor   Client*          one client each, with its connections
+//   predecessor   Client*          one client each, with its connections (ClientWithNodes*)
 //   successor     Taken*           the client's former owner may forget it
+//   successor     Refused*         the client's former owner goes on serving it
 //   predecessor   Done             the clients that remain are drained
+//
+// Version 1 has neither the empty Keys, nor the second Hello, ClientWithNodes and Refused. A
+// session's layout (heatsink/proxy/carried_session.h) has the number of the version.
 //
 // A predecessor whose successor is gone before Done goes on serving. A successor whose predecessor
 // is gone after Offer serves what it has.
@@ -26,18 +32,20 @@
 
 namespace heatsink::handover {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kOldestVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 // One message is one packet, and the kernel's default buffer (208 KiB) has to hold it.
 inline constexpr std::size_t kMessageBytesMax = 128 * 1024;
 inline constexpr std::size_t kListenersMax = 128;
 inline constexpr std::size_t kDescriptorsMax = kListenersMax + 1;
+inline constexpr std::size_t kNodesMax = 100;   // of one client
 inline constexpr std::size_t kRulesMax = 2000;  // of all Rules together
 inline constexpr std::size_t kRuleBytesMax = 64 * 1024;
 inline constexpr std::size_t kKeysMax = 1000;  // of all Keys together
 inline constexpr std::size_t kKeyBytesMax = 4096;
 
 struct Hello {
-  std::uint32_t version = kVersion;
+  std::uint32_t version = kOldestVersion;
 };
 // With the descriptors of the listening sockets, and of the admin API's if `has_admin`.
 struct Offer {
@@ -78,8 +86,18 @@ struct Taken {
   std::uint64_t token = 0;
 };
 struct Done {};
+// Nothing was read from the client's connections, and nothing was sent there.
+struct Refused {
+  std::uint64_t token = 0;
+};
+// A client that listens at nodes of a cluster: their connections follow the two of `client`.
+struct ClientWithNodes {
+  Client client;
+  std::uint32_t nodes = 1;
+};
 
-using Message = std::variant<Hello, Offer, Rule, Keys, Ready, Go, Client, Taken, Done>;
+using Message = std::variant<Hello, Offer, Rule, Keys, Ready, Go, Client, Taken, Done, Refused,
+                             ClientWithNodes>;
 
 // The name of the kind, for errors: "offer".
 const char* name_of(const Message& message);

@@ -41,6 +41,12 @@ TEST(HandoverMessage, EachKindArrivesAsItWasSent) {
   EXPECT_EQ(descriptors_of(client), 2U);
   EXPECT_EQ(descriptors_of(Client{1, false, ""}), 1U);
   EXPECT_EQ(there_and_back(Taken{4}).token, 4U);
+  EXPECT_EQ(there_and_back(Refused{5}).token, 5U);
+  const ClientWithNodes listener = there_and_back(ClientWithNodes{{6, true, "state"}, 3});
+  EXPECT_EQ(listener.client.token, 6U);
+  EXPECT_EQ(listener.client.state, "state");
+  EXPECT_EQ(descriptors_of(listener), 5U);
+  EXPECT_EQ(descriptors_of(ClientWithNodes{{6, false, ""}, 3}), 4U);
   there_and_back(Ready{});
   there_and_back(Done{});
 }
@@ -60,6 +66,8 @@ TEST(HandoverMessage, ValuesBeyondTheLimitsAreRefused) {
   EXPECT_FALSE(decode(encode(Keys{{{std::string(kKeyBytesMax + 1, 'k'), 0, 0}}, false})).ok());
   EXPECT_FALSE(decode(encode(Go{0})).ok());
   EXPECT_FALSE(decode(encode(Client{1, false, std::string(kMessageBytesMax + 1, 's')})).ok());
+  EXPECT_FALSE(decode(encode(ClientWithNodes{{1, false, ""}, 0})).ok());
+  EXPECT_FALSE(decode(encode(ClientWithNodes{{1, false, ""}, kNodesMax + 1})).ok());
 }
 
 TEST(HandoverMessage, ErrorsSayWhatIsWrong) {

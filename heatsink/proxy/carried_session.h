@@ -10,6 +10,8 @@
 
 #include "heatsink/base/result.h"
 #include "heatsink/proxy/client_state.h"
+#include "heatsink/proxy/queued_transaction.h"
+#include "heatsink/redis/credentials.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -28,14 +30,20 @@ struct CarriedWaiting {
   bool silent = false;
 };
 
-// Holds no password, no copied value and no hash: hashes differ between processes. A private
-// connection to the server goes along with its login, so that a user's rights need no password.
+// Holds no copied value and no hash: hashes differ between processes. A private connection to the
+// server goes along with its login, so that a user's rights need no password; in front of a cluster
+// a user needs one for the connections to come (docs/decisions/0091).
 struct CarriedSession {
+  // The numbers of the layouts: 1 knows nothing of what is marked with 2 below.
+  static constexpr std::uint32_t kOldestLayout = 1;
+  static constexpr std::uint32_t kLayout = 2;
   // A client with more of it stays until its request is complete.
   static constexpr std::size_t kInputMax = 64 * 1024;
   static constexpr std::size_t kWaitingRequestMax = 32 * 1024;
   static constexpr std::size_t kNameMax = 4096;
   static constexpr std::size_t kChannelsMax = 4096;
+  static constexpr std::size_t kQueuedMax = 64 * 1024;  // of a transaction's requests
+  static constexpr std::size_t kLoginMax = 16 * 1024;   // of a name or a password
 
   using Private = CarriedPrivate;
   using Waiting = CarriedWaiting;
@@ -47,9 +55,18 @@ struct CarriedSession {
   bool ran_script = false;
   std::optional<Private> private_connection;
   std::optional<Waiting> waiting;
+
+  // 2, with ClientState::replicates_, transaction_refusal_ and transaction_queued_:
+  bool has_written = false;                 // WAIT has something to wait for
+  bool listens = false;                     // at nodes of a cluster (node_listeners.h)
+  std::uint32_t nodes = 0;                  // how many connections to nodes go along
+  std::optional<redis::Credentials> login;  // of a user of its own, in front of a cluster
+  std::optional<std::uint16_t> watched_slot;
+  std::optional<QueuedTransaction> queued;
 };
 
-std::string encode(const CarriedSession& session);
+// In a layout that the reader knows.
+std::string encode(const CarriedSession& session, std::uint32_t layout = CarriedSession::kLayout);
 // Of any bytes. Error: they are no session that this version could have written.
 Result<CarriedSession> decode_session(std::string_view bytes);
 

@@ -10,6 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto session = heatsink::proxy::decode_session(bytes);
-  if (session.ok() && heatsink::proxy::encode(*session) != bytes) std::abort();
+  if (session.ok() && heatsink::proxy::encode(*session, 1) != bytes &&
+      heatsink::proxy::encode(*session, 2) != bytes)
+    std::abort();
   return 0;
 }

@@ -49,12 +49,7 @@ void ClusterServers::mark_nodes(const topology::SlotMap* before) {
     if (node.in_map || !was_in_map) continue;
     node.left_at = loop_.now();
     node.is_replaced = before != nullptr && has_replaced(*address, *before);
-    if (!node.is_replaced || owed_timer_ != 0) continue;
-    // Not at once: a session may be on the call stack.
-    owed_timer_ = loop_.call_after(Nanos(0), [this] {
-      owed_timer_ = 0;
-      end_owed(loop_.now());
-    });
+    if (node.is_replaced) end_owed_in(Nanos(0));  // not at once: a session may be on the call stack
   }
 }
 
@@ -82,18 +77,26 @@ void ClusterServers::map_changed() {
   });
 }
 
-// Nothing else ends what a stopped node owes on private connections: scripts may take long.
+// Sooner than check_timeouts(), which may come late.
+void ClusterServers::end_owed_in(Nanos pause) {
+  if (owed_timer_ != 0) return;
+  owed_timer_ = loop_.call_after(pause, [this] {
+    owed_timer_ = 0;
+    end_owed(loop_.now());
+  });
+}
+
+// Nothing else ends what a stopped node owes on private connections: scripts may take long. A
+// session whose connection ends may send a read again, and so add a node: hence the list.
 void ClusterServers::end_owed(TimePoint now) {
-  for (auto& [address, node] : nodes_) {
+  std::vector<const redis::UpstreamAddress*> gone;
+  for (const auto& [address, node] : nodes_)
+    if (!node.in_map) gone.push_back(address);
+  for (const redis::UpstreamAddress* const address : gone) {
+    Node& node = nodes_.find(address)->second;  // it stays until the end of the turn
     const Nanos patience = node.is_replaced ? kLastAnswers : shared_.options().response_timeout;
-    if (node.in_map) continue;
     if (const Nanos left = node.left_at + patience - now; left > Nanos(0)) {
-      // Sooner than check_timeouts(), which may come late.
-      if (!node.is_replaced || owed_timer_ != 0) continue;
-      owed_timer_ = loop_.call_after(left, [this] {
-        owed_timer_ = 0;
-        end_owed(loop_.now());
-      });
+      if (node.is_replaced) end_owed_in(left);
       continue;
     }
     node.left_at = now;
@@ -204,11 +207,12 @@ std::unique_ptr<Upstream> ClusterServers::adopt(Requester& session, net::Stream 
 // to come, unless the cluster announces host names.
 redis::UpstreamAddress* ClusterServers::node_behind(const net::Stream& connection) {
   topology::ClusterDirectory& known = shared_.cluster;
+  const std::string text = net::peer_text(connection.fd());
   for (std::size_t i = 0; i < known.nodes(); ++i) {
     redis::UpstreamAddress& node = known.node(static_cast<topology::NodeIndex>(i));
-    if (leads_to(connection, node)) return &node;
+    if (is_at(text, node)) return &node;
   }
-  const Result<net::HostPort> peer = net::parse_host_port(net::peer_text(connection.fd()));
+  const Result<net::HostPort> peer = net::parse_host_port(text);
   if (!peer.ok()) return nullptr;
   const std::optional<topology::NodeIndex> index = known.node_at(*peer, *peer);
   return index ? &known.node(*index) : nullptr;

@@ -123,6 +123,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   void mark_nodes(const topology::SlotMap* before);
   bool has_replaced(const redis::UpstreamAddress& server, const topology::SlotMap& before) const;
   void end_owed(TimePoint now);
+  void end_owed_in(Nanos pause);
   Node& node_of(redis::UpstreamAddress& server);
   redis::UpstreamAddress* node_behind(const net::Stream& connection);  // null: not known
   SingleServer& at(const Destination& to);

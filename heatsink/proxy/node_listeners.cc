@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "heatsink/handover/handover.h"
 #include "heatsink/topology/topology.h"
 
 namespace heatsink::proxy {
@@ -24,12 +25,12 @@ std::string_view verb(const std::array<std::string_view, 3>& verbs, Kind kind) {
 // The connection to one node. As a requester it stands in the place of the client's session.
 class NodeListeners::Listener final : public Requester {
  public:
-  Listener(NodeListeners& all, redis::UpstreamAddress& node) : all_(all), node_(node) {}
+  explicit Listener(NodeListeners& all) : all_(all) {}
 
   // False: no connection is free.
-  bool open() {
+  bool open(redis::UpstreamAddress& node) {
     connection_ = all_.upstreams_.borrow(
-        *this, Destination::at(node_),
+        *this, Destination::at(node),
         {.protocol = resp::Protocol::kResp3, .login = Upstream::Login::kOwn});
     return connection_ != nullptr;
   }
@@ -39,6 +40,20 @@ class NodeListeners::Listener final : public Requester {
     is_closed_ = true;
     if (connection_) all_.upstreams_.give_back(std::move(connection_), false);
   }
+
+  // See NodeListeners::may_release().
+  bool may_release() const {
+    return asked_.empty() && message_.empty() && connection_->may_release(0);
+  }
+  bool is_plain() const { return connection_->is_plain(); }
+  int descriptor() const { return connection_->fd(); }
+  net::Stream release() {
+    is_closed_ = true;
+    net::Stream stream = connection_->release_stream();
+    all_.upstreams_.discard(std::move(connection_));
+    return stream;
+  }
+  void take(std::unique_ptr<Upstream> connection) { connection_ = std::move(connection); }
 
   // REQUIRES is_ready().
   void follow(const std::set<ListenedName>& names) {
@@ -83,7 +98,7 @@ class NodeListeners::Listener final : public Requester {
     names_.clear();
     message_.clear();
     is_refused = failed->refused();
-    if (is_refused) all_.refusal_ = "ERR heatsink: " + node_.unreachable(reason);
+    if (is_refused) all_.refusal_ = "ERR heatsink: " + failed->server().unreachable(reason);
     if (!is_closed_) all_.lost();
     return failed;
   }
@@ -111,7 +126,6 @@ class NodeListeners::Listener final : public Requester {
   void take_message(std::string_view wire);
 
   NodeListeners& all_;
-  redis::UpstreamAddress& node_;
   std::unique_ptr<Upstream> connection_;
   std::map<ListenedName, bool> names_;  // whether the node has confirmed it
   std::deque<Asked> asked_;             // in flight
@@ -220,9 +234,9 @@ bool NodeListeners::place() {
   }
   for (const auto& [node, names] : wanted) {
     std::unique_ptr<Listener>& listener = listeners_[node];
-    if (listener == nullptr) listener = std::make_unique<Listener>(*this, *node);
+    if (listener == nullptr) listener = std::make_unique<Listener>(*this);
     if (listener->is_refused) continue;
-    if (!listener->is_open() && !listener->open()) {
+    if (!listener->is_open() && !listener->open(*node)) {
       const std::set<ListenedName> given_up = names;
       for (const ListenedName& name : given_up)
         refused(name,
@@ -256,6 +270,49 @@ void NodeListeners::forget_refusals() {
 void NodeListeners::refused(const ListenedName& name, std::string_view error) {
   wanted_.erase(name);
   if (refusal_.empty()) refusal_ = error;
+}
+
+bool NodeListeners::can_move() const {
+  return listeners_.size() <= handover::kNodesMax &&
+         std::all_of(listeners_.begin(), listeners_.end(), [](const auto& each) {
+           return !each.second->is_ready() || each.second->is_plain();
+         });
+}
+
+// A node that is away has no connection, and nothing to say.
+bool NodeListeners::may_release() const {
+  return std::all_of(listeners_.begin(), listeners_.end(), [](const auto& each) {
+    return !each.second->is_open() || each.second->may_release();
+  });
+}
+
+std::vector<int> NodeListeners::descriptors() const {
+  std::vector<int> out;
+  for (const auto& [node, listener] : listeners_)
+    if (listener->is_open()) out.push_back(listener->descriptor());
+  return out;
+}
+
+std::vector<net::Stream> NodeListeners::release() {
+  std::vector<net::Stream> out;
+  for (const auto& [node, listener] : listeners_)
+    if (listener->is_open()) out.push_back(listener->release());
+  return out;
+}
+
+bool NodeListeners::adopt(net::Stream connection) {
+  auto listener = std::make_unique<Listener>(*this);
+  std::unique_ptr<Upstream> adopted =
+      upstreams_.adopt(*listener, std::move(connection), {.protocol = resp::Protocol::kResp3});
+  if (adopted == nullptr) return false;
+  redis::UpstreamAddress& node = adopted->server();
+  listener->take(std::move(adopted));
+  if (listeners_.contains(&node)) {
+    listener->close();
+    return false;
+  }
+  listeners_.emplace(&node, std::move(listener));
+  return true;
 }
 
 void NodeListeners::close() {

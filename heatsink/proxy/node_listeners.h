@@ -82,6 +82,17 @@ class NodeListeners {
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   // Gives all connections back.
   void close();
+
+  // To another process. True if it can take the connections: they are not too many, and without
+  // TLS.
+  bool can_move() const;
+  // All nodes that are connected have confirmed all names, and nothing is under way.
+  bool may_release() const;  // REQUIRES can_move()
+  std::vector<int> descriptors() const;
+  std::vector<net::Stream> release();  // REQUIRES may_release(); in the order of descriptors()
+  // A connection of another process, which hears all that client wants: place() asks the node for
+  // it once more, so that no message is lost in between. False: it cannot be used.
+  bool adopt(net::Stream connection);
   // Frees what ended; not from within a call of this class.
   void end_turn();
 

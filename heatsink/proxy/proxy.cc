@@ -403,13 +403,18 @@ void Proxy::warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_
   threads_->keeper.warm_all(std::move(keys), at_least);
 }
 
-void Proxy::hand_over(const handover::Channel& to) {
-  for (auto& worker : threads_->workers) worker->hand_over(to);
+void Proxy::hand_over(const handover::Channel& to, std::uint32_t version) {
+  for (auto& worker : threads_->workers) worker->hand_over(to, version);
 }
 
 void Proxy::taken(std::uint64_t token) {
   const std::size_t worker = Worker::index_in(token);
   if (worker < threads_->workers.size()) threads_->workers[worker]->taken(token);
+}
+
+void Proxy::refused(std::uint64_t token) {
+  const std::size_t worker = Worker::index_in(token);
+  if (worker < threads_->workers.size()) threads_->workers[worker]->refused(token);
 }
 
 void Proxy::end_hand_over(bool takes_back) {
@@ -423,20 +428,21 @@ std::uint64_t Proxy::to_hand_over() const {
 }
 
 Status Proxy::adopt(const handover::Client& message, std::vector<net::Fd> descriptors,
-                    const std::function<void()>& confirm) {
+                    std::function<void(bool)> answer) {
   Result<CarriedSession> session = decode_session(message.state);
   if (!session.ok()) return session.error();
-  const std::size_t needed = session->private_connection ? 2 : 1;
-  if (descriptors.size() != needed)
+  const std::size_t own = session->private_connection ? 2 : 1;
+  if (descriptors.size() != own + session->nodes)
     return Error{ErrorCode::kProtocol, "a client came without its connections"};
   CarriedClient client;
   client.session = std::move(session).value();
   client.client = net::Stream(std::move(descriptors[0]));
-  if (needed == 2) client.private_connection = net::Stream(std::move(descriptors[1]));
-  confirm();
+  if (own == 2) client.private_connection = net::Stream(std::move(descriptors[1]));
+  for (std::size_t i = own; i < descriptors.size(); ++i)
+    client.nodes.emplace_back(std::move(descriptors[i]));
   Worker* worker = threads_->workers.front().get();
   if (threads_->balancer) worker = static_cast<Worker*>(&threads_->balancer->home());
-  worker->adopt(std::move(client));
+  worker->adopt(std::move(client), std::move(answer));
   return Unit{};
 }
 

@@ -96,14 +96,14 @@ class Proxy {
   std::vector<copies::CopyKeeper::LastingKey> hot_names(std::size_t count_max);
   void warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least);
   // As the calls of Worker with these names, for all workers.
-  void hand_over(const handover::Channel& to);
+  void hand_over(const handover::Channel& to, std::uint32_t version);
   void taken(std::uint64_t token);
+  void refused(std::uint64_t token);
   void end_hand_over(bool takes_back);
   std::uint64_t to_hand_over() const;
-  // The client of such a message. Error: it is no client of a predecessor; nothing has changed.
-  // `confirm` is called before the client is served.
+  // The client of such a message. Error: it is no client of a predecessor; `answer` is not called.
   Status adopt(const handover::Client& message, std::vector<net::Fd> descriptors,
-               const std::function<void()>& confirm);
+               std::function<void(bool)> answer);
 
  private:
   struct Threads;

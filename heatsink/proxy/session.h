@@ -52,6 +52,8 @@
 
 namespace heatsink::proxy {
 
+struct CarriedClient;
+
 // Belongs to one worker's thread. Lives until it is closed and has nothing in flight. It sees its
 // client as a ClientTransport, its worker as SessionParts and a SessionHost, and the servers as
 // Upstreams; tests implement them (tests/simulation/session_fixture.h).
@@ -72,8 +74,8 @@ class Session final : public ClientTransport::Listener,
   // Continues the session of another worker.
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
           MovedSession&& before);
-  // Continues the session of another process, whose state it takes from `before`. Call
-  // go_on_carried() when the client's connection has been started.
+  // Continues the session of another process, whose state it takes from `before`. Then call
+  // take_connections() and go_on_carried().
   Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
           CarriedSession& before, std::string_view peer);
   ~Session();
@@ -130,20 +132,27 @@ class Session final : public ClientTransport::Listener,
   // Closes this session and returns the state for another worker's session. REQUIRES may_move().
   MovedSession move_out();
 
-  // To another process (session_handover.cc).
-  bool may_hand_over() const;
+  // To another process that reads this layout of CarriedSession (session_handover.cc).
+  bool may_hand_over(std::uint32_t layout) const;
+  // It cannot be handed over before the client itself ends something.
+  bool stays_behind(std::uint32_t layout) const;
   // May become true if the client is held (hold_input()) and what it has begun ends.
-  bool settles_when_held() const { return !closed_ && !wait_ && may_carry_state(); }
+  bool settles_when_held(std::uint32_t layout) const {
+    return !closed_ && !wait_ && may_carry_state(layout);
+  }
   // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
   CarriedSession carry();
   void keep(CarriedSession&& state) { static_cast<ClientState&>(*this) = std::move(state.state); }
-  int private_fd() const { return private_ ? private_->fd() : -1; }
-  // Closes this session and returns its private connection, if it has one. REQUIRES carry().
-  net::Stream hand_over();
+  // Of its connections to servers: the private one, if it has one, and those to nodes.
+  std::vector<int> descriptors() const;
+  // Closes this session and moves these connections into `to`. REQUIRES carry().
+  void hand_over(CarriedClient& to);
   // Processes and reads no further request of the client, so that it comes to rest.
   void hold_input(bool wanted);
-  // False: the session cannot go on here. `connection`: the private one, if it has one.
-  bool go_on_carried(const CarriedSession& before, net::Stream connection);
+  // Neither reads nor sends anything. False: the session cannot go on here; then only hand_over()
+  // and destroy it.
+  bool take_connections(CarriedClient& came);
+  void go_on_carried(const CarriedSession& before);  // REQUIRES take_connections()
 
   // While the proxy drains (session_drain.cc).
   Stay stays() const;
@@ -352,6 +361,7 @@ class Session final : public ClientTransport::Listener,
   void look_at_listeners();
   void place_listeners();
   void close_listeners();
+  void listen_again();
 
   // session_debugger.cc
   Step run_script_debug(Request& request);
@@ -362,8 +372,12 @@ class Session final : public ClientTransport::Listener,
 
   // session_handover.cc
   bool may_carry_wait() const;
-  bool may_carry_state() const;
+  bool may_carry_state(std::uint32_t layout) const;
+  bool is_too_long_to_carry() const;
+  bool needs_private() const;
   bool go_on_waiting(const CarriedSession::Waiting& before);
+  bool queue_again(const QueuedTransaction& before);
+  void note_all_written();
 
   // session_waiting.cc
   Step forward_waiting(Request& request);

@@ -236,6 +236,16 @@ void Session::place_listeners() {
   host_.call_later(*this, kPlaceAgain, &Session::place_listeners);
 }
 
+// What the client had subscribed to in another process.
+void Session::listen_again() {
+  if (private_) listeners().heard_at(&private_->server());
+  for (const std::string& each : shard_channels_) listeners().want({Kind::kShard, each});
+  for (const std::string& each : channels_)
+    if (is_of_keys(each)) listeners().want({Kind::kChannel, each});
+  for (const std::string& each : patterns_)
+    if (may_be_of_keys(each)) listeners().want({Kind::kPattern, each});
+}
+
 // Not from within a call of a connection.
 void Session::close_listeners() {
   if (listeners_ != nullptr) listeners_->close();

@@ -19,8 +19,7 @@ constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an
 
 }  // namespace
 
-bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server) {
-  const std::string peer = net::peer_text(connection.fd());
+bool is_at(std::string_view peer, const redis::UpstreamAddress& server) {
   const std::vector<net::ResolvedAddress> addresses = server.addresses();
   return std::any_of(addresses.begin(), addresses.end(), [&](const net::ResolvedAddress& each) {
     return net::address_text(each) == peer;
@@ -305,8 +304,9 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 // The limit of private connections does not apply: the client already had this one.
 std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
                                               const CarriedSession::Private& state) {
-  // Of a server that moves, nothing says that the other process was connected to the same one.
-  if (server_.may_move() && !leads_to(connection, server_)) return nullptr;
+  // Of a server that moves, nothing else says that the other process was connected to the same one.
+  // While this process has not found it yet, the client goes on there.
+  if (server_.may_move() && !is_at(net::peer_text(connection.fd()), server_)) return nullptr;
   shared_.private_connections.fetch_add(1, std::memory_order_relaxed);
   const Upstream::Login login = state.has_login ? Upstream::Login::kOwn : Upstream::Login::kNone;
   std::unique_ptr<Upstream> adopted = host_.open(server_, state.protocol, login, &session);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heatsink/copies/counters.h"
@@ -114,7 +115,7 @@ class SingleServer final : public Upstreams {
   std::string withheld_;  // why requests do not wait any more, if no server may be used
 };
 
-// Whether the other end of the connection is at one of the server's addresses.
-bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server);
+// Whether `peer` (net::peer_text()) is one of the server's addresses.
+bool is_at(std::string_view peer, const redis::UpstreamAddress& server);
 
 }  // namespace heatsink::proxy

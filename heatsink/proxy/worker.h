@@ -111,12 +111,17 @@ class Worker final : public Upstream::Host,
   // To and from another process (worker_handover.cc). Any thread.
   void set_accepting(bool wanted, std::function<void()> done);
   // Gives the clients to the process behind `to`, which outlives it, until end_hand_over().
-  void hand_over(const handover::Channel& to);
+  // `version`: of the hand-over, which that process knows.
+  void hand_over(const handover::Channel& to, std::uint32_t version);
   void taken(std::uint64_t token);      // that process has the client: forgets it
+  void refused(std::uint64_t token);    // that process has not touched it: it goes on here
   void end_hand_over(bool takes_back);  // `takes_back`: clients that it may not have go on here
-  // Clients that hand_over() has still to give, or whose receipt is not confirmed.
+  // Clients that hand_over() has still to give, or whose receipt is not confirmed. Those that stay
+  // (Session::stays_behind()) do not count.
   std::uint64_t to_hand_over() const { return to_give_.load(); }
-  void adopt(CarriedClient came);
+  // Calls `answer` before the client is served, or when it cannot be: then nothing was read from
+  // its connections, nothing was sent, and they are closed here.
+  void adopt(CarriedClient came, std::function<void(bool)> answer);
   static std::size_t index_in(std::uint64_t token) {
     return static_cast<std::size_t>(token >> kTokenShift);
   }
@@ -235,10 +240,13 @@ class Worker final : public Upstream::Host,
   void drain_step();
   void drain_client(Client& client, bool only_subscribers);
   static constexpr unsigned kTokenShift = 48;  // a token begins with the worker's number
-  enum class Gift : std::uint8_t { kGiven, kLater, kFull };
-  Gift give(Client& client);
+  enum class Gift : std::uint8_t { kGiven, kLater, kFull, kKept };
+  Gift give(std::uint64_t id, Client& client);
+  Gift after_refusals(std::uint64_t id) const;
+  handover::Channel::Sent send_gift(std::uint64_t token, const CarriedSession& session,
+                                    const Client& client) const;
   void give_clients();
-  void adopt_now(CarriedClient came);
+  bool adopt_now(CarriedClient came, const std::function<void()>& confirm);
 
   SharedState& shared_;
   copies::CopyKeeper& keeper_;
@@ -308,7 +316,13 @@ class Worker final : public Upstream::Host,
     const handover::Channel* to = nullptr;  // null: none
     net::TimerId timer = 0;
     std::uint64_t tokens = 0;
+    std::uint32_t version = handover::kOldestVersion;
     std::unordered_map<std::uint64_t, CarriedClient> unconfirmed;  // by token
+    struct Refusals {
+      unsigned count = 0;
+      TimePoint at{};  // of the last one
+    };
+    std::unordered_map<std::uint64_t, Refusals> refusals;  // by client
   } giving_;
   std::atomic<std::uint64_t> to_give_{0};
   std::optional<Drain> drain_;

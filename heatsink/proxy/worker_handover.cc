@@ -11,6 +11,9 @@ namespace {
 
 constexpr Nanos kGiveInterval = Millis(2);
 constexpr std::size_t kPerStepMax = 256;  // clients that are not ready go on being served
+// The other process may not have found the client's server yet. It has about five seconds.
+constexpr Nanos kAfterRefusal = Millis(50);
+constexpr unsigned kRefusalsMax = 100;
 
 }  // namespace
 
@@ -22,11 +25,13 @@ void Worker::set_accepting(bool wanted, std::function<void()> done) {
   });
 }
 
-void Worker::hand_over(const handover::Channel& to) {
+void Worker::hand_over(const handover::Channel& to, std::uint32_t version) {
   to_give_ = 1;  // until the first step has counted
-  loop_.post([this, &to] {
+  loop_.post([this, &to, version] {
     leaving_ = {};
     giving_.to = &to;
+    giving_.version = version;
+    giving_.refusals.clear();
     giving_.timer = loop_.call_every(kGiveInterval, [this] { give_clients(); });
     give_clients();
   });
@@ -39,47 +44,82 @@ void Worker::give_clients() {
   for (auto& [id, client] : clients_) {
     // TLS cannot be continued: its keys are in this process.
     if (client->session.closed() || !client->connection.is_plain()) continue;
-    const Gift gift = is_full ? Gift::kLater : give(*client);
+    const Gift gift = is_full ? Gift::kLater : give(id, *client);
     if (gift == Gift::kGiven) given.push_back(id);
-    if (gift != Gift::kGiven) ++to_give;
+    if (gift == Gift::kLater || gift == Gift::kFull) ++to_give;
     is_full = is_full || gift == Gift::kFull || given.size() >= kPerStepMax;
   }
   for (const std::uint64_t id : given) {
     clients_.erase(id);
     shared_.clients.fetch_sub(1, std::memory_order_relaxed);
-    counters_.add(copies::Count::kClientsHandedOver);
   }
   to_give_ = to_give + giving_.unconfirmed.size();
 }
 
+// kGiven: nothing forbids another attempt.
+Worker::Gift Worker::after_refusals(std::uint64_t id) const {
+  const auto found = giving_.refusals.find(id);
+  if (found == giving_.refusals.end()) return Gift::kGiven;
+  if (found->second.count >= kRefusalsMax) return Gift::kKept;
+  return loop_.now() - found->second.at < kAfterRefusal ? Gift::kLater : Gift::kGiven;
+}
+
 // The descriptors are sent first: if that fails, the client is as it was.
-Worker::Gift Worker::give(Client& client) {
+Worker::Gift Worker::give(std::uint64_t id, Client& client) {
+  using Sent = handover::Channel::Sent;
   Session& session = client.session;
-  if (!session.may_hand_over()) {
-    session.hold_input(session.settles_when_held());
-    return Gift::kLater;
+  if (const Gift gift = after_refusals(id); gift != Gift::kGiven) return gift;
+  if (!session.may_hand_over(giving_.version)) {
+    session.hold_input(session.settles_when_held(giving_.version));
+    return session.stays_behind(giving_.version) ? Gift::kKept : Gift::kLater;
   }
-  CarriedSession carried = session.carry();
+  CarriedClient carried;
+  carried.session = session.carry();
   const std::uint64_t token = (std::uint64_t{index_} << kTokenShift) | ++giving_.tokens;
-  const std::array<int, 2> descriptors{client.connection.fd(), session.private_fd()};
-  const bool has_private = carried.private_connection.has_value();
-  const handover::Channel::Sent sent =
-      giving_.to->send(handover::Client{token, has_private, encode(carried)},
-                       std::span(descriptors).first(has_private ? 2 : 1));
-  if (sent != handover::Channel::Sent::kSent) {
-    session.keep(std::move(carried));
-    return sent == handover::Channel::Sent::kFull ? Gift::kFull : Gift::kLater;
+  const Sent sent = send_gift(token, carried.session, client);
+  if (sent != Sent::kSent) {
+    session.keep(std::move(carried.session));
+    if (sent == Sent::kTooBig) {
+      session.hold_input(false);
+      return Gift::kKept;
+    }
+    return sent == Sent::kFull ? Gift::kFull : Gift::kLater;
   }
-  net::Stream stream = client.connection.release_stream();
-  giving_.unconfirmed.emplace(
-      token, CarriedClient{std::move(carried), std::move(stream), session.hand_over()});
+  carried.client = client.connection.release_stream();
+  session.hand_over(carried);
+  giving_.unconfirmed.emplace(token, std::move(carried));
   return Gift::kGiven;
+}
+
+handover::Channel::Sent Worker::send_gift(std::uint64_t token, const CarriedSession& session,
+                                          const Client& client) const {
+  std::vector<int> descriptors{client.connection.fd()};
+  for (const int each : client.session.descriptors()) descriptors.push_back(each);
+  const handover::Client plain{token, session.private_connection.has_value(),
+                               encode(session, giving_.version)};
+  if (session.nodes == 0) return giving_.to->send(plain, descriptors);
+  return giving_.to->send(handover::ClientWithNodes{plain, session.nodes}, descriptors);
 }
 
 // Closing our descriptors does not end the connections, which the other process has now.
 void Worker::taken(std::uint64_t token) {
   loop_.post([this, token] {
-    if (giving_.unconfirmed.erase(token) > 0) to_give_.fetch_sub(1);
+    if (giving_.unconfirmed.erase(token) == 0) return;
+    to_give_.fetch_sub(1);
+    counters_.add(copies::Count::kClientsHandedOver);
+  });
+}
+
+// While clients are given, the next step gives it once more, after a pause.
+void Worker::refused(std::uint64_t token) {
+  loop_.post([this, token] {
+    auto refused = giving_.unconfirmed.extract(token);
+    if (refused.empty()) return;
+    Giving::Refusals& before = giving_.refusals[refused.mapped().session.id];
+    ++before.count;
+    before.at = loop_.now();
+    if (giving_.to == nullptr) to_give_.fetch_sub(1);
+    adopt_now(std::move(refused.mapped()), [] {});
   });
 }
 
@@ -90,35 +130,43 @@ void Worker::end_hand_over(bool takes_back) {
     for (auto& [id, client] : clients_) client->session.hold_input(false);
     if (takes_back) {
       for (auto& [token, client] : std::exchange(giving_.unconfirmed, {}))
-        adopt_now(std::move(client));
+        adopt_now(std::move(client), [] {});
     }
     to_give_ = giving_.unconfirmed.size();
   });
 }
 
 // A std::function holds only copyable values, hence the shared pointer.
-void Worker::adopt(CarriedClient came) {
+void Worker::adopt(CarriedClient came, std::function<void(bool)> answer) {
   const auto taken = std::make_shared<CarriedClient>(std::move(came));
-  loop_.post([this, taken] {
-    counters_.add(copies::Count::kClientsTakenOver);
-    adopt_now(std::move(*taken));
+  loop_.post([this, taken, answer = std::move(answer)] {
+    const auto confirm = [&] {
+      counters_.add(copies::Count::kClientsTakenOver);
+      answer(true);
+    };
+    if (!adopt_now(std::move(*taken), confirm)) answer(false);
   });
 }
 
-void Worker::adopt_now(CarriedClient came) {
+bool Worker::adopt_now(CarriedClient came, const std::function<void()>& confirm) {
+  if (came.session.login && !users_.has_room_for(*came.session.login)) return false;
   note_work();
-  shared_.clients.fetch_add(1);
   // No copy that was requested before now may be older than what the client has seen elsewhere.
   shared_.fences.raise_all(loop_.clock());
   const std::uint64_t id = came.session.id = free_client_id(came.session.id);
   const std::string peer = net::peer_text(came.client.fd());
   auto client = std::make_unique<Client>(*this, came, peer);
   Client& started = *client;
+  if (!started.connection.start(started.session).ok() || !started.session.take_connections(came)) {
+    CarriedClient dropped;  // closes its connections without a word to the client and to servers
+    started.session.hand_over(dropped);
+    return false;
+  }
   clients_.emplace(id, std::move(client));
-  const bool goes_on =
-      started.connection.start(started.session).ok() &&
-      started.session.go_on_carried(came.session, std::move(came.private_connection));
-  if (!goes_on) started.session.close();
+  shared_.clients.fetch_add(1);
+  confirm();
+  started.session.go_on_carried(came.session);
+  return true;
 }
 
 }  // namespace heatsink::proxy

@@ -104,6 +104,12 @@ class HandoverTest : public ::testing::Test {
     return net::Fd(ends[0]);
   }
 
+  // Of the next client, whose connections are closed in the new process.
+  std::uint64_t given_token() {
+    const Result<handover::Channel::Received> got = there_.receive(kPatience);
+    return got.ok() && got->message ? std::get<handover::Client>(*got->message).token : 0;
+  }
+
   // Takes `count` clients from the channel to the new side.
   void take(int count) {
     for (int i = 0; i < count; ++i) {
@@ -118,7 +124,7 @@ class HandoverTest : public ::testing::Test {
       if (message.has_private)
         client.private_connection = net::Stream(std::move(got->descriptors[1]));
       old_->worker->taken(message.token);
-      new_->worker->adopt(std::move(client));
+      new_->worker->adopt(std::move(client), [](bool) {});
     }
   }
 
@@ -134,7 +140,7 @@ TEST_F(HandoverTest, ClientsGoOnInTheOtherProcessWithTheirState) {
   ASSERT_TRUE(says(queued, "MULTI\r\nSET t 1\r\n", "+OK\r\n+QUEUED\r\n"));
   ASSERT_TRUE(says(waiting, "BLPOP q 0\r\n", ""));
   const TimePoint before = BootClock::now();
-  old_->worker->hand_over(here_);
+  old_->worker->hand_over(here_, handover::kVersion);
   take(3);
   EXPECT_TRUE(until([&] { return old_->worker->to_hand_over() == 0; }));
   EXPECT_TRUE(until([&] { return new_->clients() == 3; }));
@@ -152,7 +158,7 @@ TEST_F(HandoverTest, ClientsGoOnInTheOtherProcessWithTheirState) {
 TEST_F(HandoverTest, ClientsWithTheSameNumberAreNotMixedUp) {
   const net::Fd moved = connect();
   ASSERT_TRUE(says(moved, "SELECT 2\r\nSET k moved\r\n", "+OK\r\n+OK\r\n"));
-  old_->worker->hand_over(here_);
+  old_->worker->hand_over(here_, handover::kVersion);
   take(1);
   ASSERT_TRUE(says(moved, "GET k\r\n", "$5\r\nmoved\r\n"));
   const net::Fd own = connect(*new_);
@@ -166,7 +172,7 @@ TEST_F(HandoverTest, ClientsThatTheOtherProcessDidNotConfirmGoOnHere) {
   const net::Fd plain = connect(), waiting = connect();
   ASSERT_TRUE(says(plain, "SELECT 2\r\n", "+OK\r\n"));
   ASSERT_TRUE(says(waiting, "BLPOP q 0\r\n", ""));
-  old_->worker->hand_over(here_);
+  old_->worker->hand_over(here_, handover::kVersion);
   ASSERT_TRUE(until([&] { return old_->clients() == 0; }));
   EXPECT_EQ(old_->worker->to_hand_over(), 2U);
   there_.close();  // the other process has died
@@ -176,6 +182,36 @@ TEST_F(HandoverTest, ClientsThatTheOtherProcessDidNotConfirmGoOnHere) {
   EXPECT_TRUE(says(other, "SELECT 2\r\nRPUSH q e\r\n", "+OK\r\n:2\r\n"));
   EXPECT_TRUE(says(other, "SELECT 0\r\nRPUSH q e\r\n", "+OK\r\n:1\r\n"));
   EXPECT_TRUE(says(waiting, "", "*2\r\n$1\r\nq\r\n$1\r\ne\r\n"));
+}
+
+// The connections of a refused client are closed in the other process, and not read there.
+TEST_F(HandoverTest, ARefusedClientGoesOnHereAndIsGivenAgain) {
+  const net::Fd waiting = connect();
+  ASSERT_TRUE(says(waiting, "BLPOP q 0\r\n", ""));
+  old_->worker->hand_over(here_, handover::kVersion);
+  for (int refusals = 0; refusals < 2; ++refusals) old_->worker->refused(given_token());
+  take(1);
+  EXPECT_TRUE(until([&] { return new_->clients() == 1; }));
+  EXPECT_TRUE(until([&] { return old_->worker->to_hand_over() == 0; }));
+  const net::Fd other = connect(*new_);
+  EXPECT_TRUE(says(other, "RPUSH q e\r\n", ":1\r\n"));
+  EXPECT_TRUE(says(waiting, "", "*2\r\n$1\r\nq\r\n$1\r\ne\r\n"));
+  old_->worker->end_hand_over(false);
+}
+
+TEST_F(HandoverTest, AClientThatIsRefusedAfterTheEndGoesOnHere) {
+  const net::Fd waiting = connect();
+  ASSERT_TRUE(says(waiting, "BLPOP q 0\r\n", ""));
+  old_->worker->hand_over(here_, handover::kVersion);
+  const std::uint64_t token = given_token();
+  old_->worker->end_hand_over(false);
+  EXPECT_EQ(old_->worker->to_hand_over(), 1U);
+  old_->worker->refused(token);
+  EXPECT_TRUE(until([&] { return old_->worker->to_hand_over() == 0; }));
+  const net::Fd other = connect(*new_);
+  EXPECT_TRUE(says(other, "RPUSH q e\r\n", ":1\r\n"));
+  EXPECT_TRUE(says(waiting, "", "*2\r\n$1\r\nq\r\n$1\r\ne\r\n"));
+  EXPECT_TRUE(says(waiting, "PING\r\n", "+PONG\r\n"));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Process:
 
     def __init__(
         self, command, descriptors_max=None, stderr=subprocess.STDOUT, preload=None,
-        environment=None,
+        environment=None, inherited=(),
     ):  # fmt: skip
         def limit():
             if descriptors_max is not None:
@@ -77,6 +77,7 @@ class Process:
             errors="replace",
             env=os.environ | ({"LD_PRELOAD": preload} if preload else {}) | (environment or {}),
             preexec_fn=limit,
+            pass_fds=inherited,
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -77,7 +77,7 @@ def measure(server):
     plain = redis.Redis(port=server.port)
     plain.set(KEY, VALUE)
     client = heatsink.Client(**CALM)
-    wrapped = heatsink.wrap(redis.Redis(port=server.port), **CALM)
+    wrapped = heatsink.wrap(redis.Redis(port=server.port), coherent=False, **CALM)
 
     @client.cached(key="user:{number:011d}:profile")
     def profile(number):

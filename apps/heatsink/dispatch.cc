@@ -46,6 +46,11 @@ int dispatch(std::span<const Verb> verbs, int argc, char** argv, std::ostream& o
     return kMisused;
   }
   const std::string_view word = argv[1];
+  if (word == "help" && argc == 3) {
+    char help[] = "--help";
+    char* asked[] = {argv[0], argv[2], help, nullptr};
+    return dispatch(verbs, 3, asked, out, err);
+  }
   if (word == "--help" || word == "-h" || word == "help") {
     print_help(verbs, out);
     return kDone;

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> seen;  // what the verb `top` below was called with
 
@@ -62,6 +63,13 @@ TEST(Dispatch, UnknownVerbGivesTheNearest) {
   EXPECT_EQ(wrong.err,
             "heatsink: unknown verb 'tpo': did you mean 'top'? ('heatsink --help' lists them)\n");
   EXPECT_EQ(run({"heatsink", "--frobnicate"}).code, kMisused);
+}
+
+TEST(Dispatch, HelpOfAVerbIsThatOfTheVerb) {
+  const Outcome help = run({"heatsink", "help", "top"});
+  EXPECT_EQ(help.code, run({"heatsink", "top", "--help"}).code);
+  EXPECT_THAT(help.out, Not(HasSubstr("usage: heatsink VERB")));
+  EXPECT_THAT(run({"heatsink", "help", "tpo"}).err, HasSubstr("did you mean 'top'?"));
 }
 
 TEST(Dispatch, VersionIsTheProjects) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <iostream>
@@ -23,6 +24,7 @@
 #include "heatsink/doctor/doctor.h"
 #include "heatsink/net/net.h"
 #include "heatsink/topology/topology.h"
+#include "heatsink/tui/columns.h"
 
 namespace heatsink::app {
 namespace {
@@ -38,6 +40,7 @@ constexpr std::size_t kColumnsMin = 60, kColumnsMax = 120, kColumns = 100;
 struct DoctorFlags {
   ConfigurationFlags configuration;
   std::string server;
+  std::string password_file, tls_ca_file;  // "": of the configuration
   std::optional<net::HostPort> admin;
   std::string token;
   bool json = false, strict = false, write_test = false, list = false, markdown = false;
@@ -49,6 +52,14 @@ void add_flags(CLI::App& app, DoctorFlags& flags) {
                                 "unix:///path; instead of upstream.url")
                      ->type_name("URL");
   add_configuration_flags(app, flags.configuration);
+  app.add_option("--password-file", flags.password_file,
+                 "File whose first line is the server's password; instead of "
+                 "upstream.password-file")
+      ->type_name("FILE");
+  app.add_option("--tls-ca", flags.tls_ca_file,
+                 "File with the CAs that sign the server's certificate (PEM); instead of "
+                 "upstream.tls-ca")
+      ->type_name("FILE");
   app.add_flag("--json", flags.json, "Print the findings as JSON");
   app.add_flag("--strict", flags.strict, "Exit with 1 also if the worst finding is a warning");
   app.add_flag("--write-test", flags.write_test,
@@ -84,6 +95,13 @@ ConfigFaults configure(const DoctorFlags& flags, policy::ProxyOptions& proxy) {
     const Status set = options.set("upstream.url", net::with_scheme(flags.server));
     if (!set.ok()) faults.push_back(set.error());
   }
+  const auto set = [&](const char* name, const std::string& value) {
+    if (value.empty()) return;
+    const Status done = options.set(name, value);
+    if (!done.ok()) faults.push_back(done.error());
+  };
+  set("upstream.password-file", flags.password_file);
+  set("upstream.tls-ca", flags.tls_ca_file);
   add_contradictions(proxy, options, faults);
   return faults;
 }
@@ -135,6 +153,8 @@ Result<doctor::Diagnosis> ask_proxy(const net::HostPort& admin, const std::strin
 
 doctor::TextOptions text_options() {
   doctor::TextOptions options;
+  if (const auto columns = tui::columns_of_environment())
+    options.columns = static_cast<std::size_t>(std::max(*columns, static_cast<int>(kColumnsMin)));
   if (isatty(STDOUT_FILENO) == 0) return options;
   const char* const no_colour = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
   options.has_colour = no_colour == nullptr || *no_colour == 0;

@@ -19,6 +19,7 @@
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/net/net.h"
+#include "heatsink/tui/columns.h"
 #include "heatsink/tui/text.h"
 
 namespace heatsink::app {
@@ -61,6 +62,12 @@ Result<HotkeysView> ask(const ExplainOptions& options) {
   return answer;
 }
 
+observe::CloserKey first_key(const ExplainOptions& options) {
+  observe::CloserKey out{.name = from_printable(options.key)};
+  if (options.db) out.db = static_cast<std::uint32_t>(*options.db);
+  return out;
+}
+
 int explain(const ExplainOptions& options) {
   const Result<HotkeysView> view = ask(options);
   if (!view) {
@@ -71,7 +78,10 @@ int explain(const ExplainOptions& options) {
     return kFailed;
   }
   const Question question{from_printable(options.key), options.db};
-  std::cout << (options.json ? explain_json(*view, question) : explain_text(*view, question));
+  std::cout << (options.json
+                    ? explain_json(*view, question)
+                    : explain_text(*view, question,
+                                   tui::columns_of_environment().value_or(kExplainColumns)));
   return is_listed(*view, question) ? kDone : kFailed;
 }
 
@@ -97,7 +107,7 @@ int run_explain(int argc, char** argv) {
       "File with the admin token of the proxy")
       ->type_name("FILE");
   app.add_flag("--json", options.json, "Print one line of JSON");
-  app.footer("Exit code: 0, or 1 if the key is not listed (not even warm) or no answer came.");
+  app.footer("Exit code: 0, or 1 if the key is not proven to be even warm, or no answer came.");
   add_duration_flag(app, "--for", options.within, "How long to look at a server");
   ServerFlags server;
   add_server_flags(app, server);
@@ -108,6 +118,7 @@ int run_explain(int argc, char** argv) {
     return kMisused;
   }
   options.server = std::move(observed).value();
+  if (options.server) options.server->first_key = first_key(options);
   return explain(options);
 }
 

@@ -49,6 +49,11 @@ Result<policy::RuleOptions> parse_rule(const std::string& text) {
   return options.rules.front();
 }
 
+bool uses_certificates(const policy::ProxyOptions& options) {
+  return !options.tls_cert.empty() || !options.upstream_tls_cert.empty() ||
+         !options.upstream_tls_ca.empty();
+}
+
 }  // namespace
 
 LiveConfiguration::LiveConfiguration(ProxyFlags flags, ConfigText file, LiveRules live,
@@ -110,7 +115,9 @@ ConfigAnswer LiveConfiguration::reload() {
   if (answer.outcome != ConfigOutcome::kNothing) return answer;
   const Status read = target_.reload_files(now_.options);
   log(read.ok() ? LogLevel::kInfo : LogLevel::kError,
-      read.ok() ? "SIGHUP: certificates reloaded"
+      read.ok() ? uses_certificates(now_.options)
+                      ? "SIGHUP: certificates reloaded; the configuration has not changed"
+                      : "SIGHUP: the configuration has not changed"
                 : "SIGHUP: cannot reload the certificates, so the old ones are still in use: " +
                       read.error().message + ": mend that, and send SIGHUP again");
   return answer;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink load: generates a skewed load for trying things out.
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "apps/heatsink/flags.h"
 #include "apps/heatsink/load/run.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/printable.h"
 
 namespace heatsink::app {
 namespace {
@@ -23,7 +25,9 @@ void add_load_flags(CLI::App& app, LoadOptions& options) {
   add("--value-size", options.shape.value_bytes, 0, 512.0 * 1024 * 1024,
       "Size of a value in bytes");
   app.add_option("--prefix", options.shape.prefix,
-                 "Prefix of all key names, so that parallel loads can use different keys");
+                 "Prefix of all key names; other keys are not touched. '' uses names such as "
+                 "product:1000:price, and overwrites them")
+      ->capture_default_str();
   add("--clients", options.clients, 1, 100'000, "Number of connections");
   add("--pipeline", options.shape.pipeline, 1, 100'000,
       "Maximum number of requests in flight per connection");
@@ -43,20 +47,28 @@ Result<net::RedisUrl> parse_target(const std::string& text) {
 
 int run_load(int argc, char** argv) {
   LoadOptions options;
-  net::RedisUrl target{{"127.0.0.1", 6379}, "", "", 0, "", false};
+  net::RedisUrl target;
+  options.shape.prefix = "heatsink-load:";
   Nanos run_for = std::chrono::seconds(30);
   bool quiet = false;
   CLI::App app(
       "Generates a skewed load: Zipf reads and some writes of the same keys, which it writes "
       "first.");
-  add_parsed_flag(app, "--target", target, parse_target, target.display(),
-                  "URL of the server or proxy")
-      ->type_name("URL");
+  const CLI::Option* given =
+      add_parsed_flag(app, "--target", target, parse_target, "",
+                      "URL of the server or proxy, which gets the keys; it has no default")
+          ->type_name("URL");
   add_load_flags(app, options);
   add_duration_flag(app, "--for", run_for,
                     "Duration, without the first writing of the keys; 0: run until interrupted");
   app.add_flag("--quiet", quiet, "Print only the final result");
   if (const auto code = parse_flags(app, argc, argv)) return *code;
+  if (given->count() == 0) {
+    std::cerr << "heatsink load: --target is missing: name the server or proxy that the load may "
+                 "write to, as in --target redis://127.0.0.1:6380; the keys begin with '"
+              << one_line(options.shape.prefix) << "' (--prefix)\n";
+    return kMisused;
+  }
   options.threads = std::min(options.threads, options.clients);
   return run_load_session(options, target, run_for, quiet);
 }

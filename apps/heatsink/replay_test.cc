@@ -109,7 +109,9 @@ TEST_F(ReplayVerb, ConfigIsAcceptedAndNothingIsOverwritten) {
   ASSERT_EQ(run_verb("replay", {hot_trace(), "--write-config", config}).code, kDone);
   const Outcome checked = run_verb("config", {"check", config});
   EXPECT_EQ(checked.out, "ok\n") << checked.err;
-  EXPECT_THAT(content(config), HasSubstr("admission: pays\n  maximum-size: 1000\n"));
+  EXPECT_THAT(content(config), HasSubstr("admission: pays\n  # maximum-size and maximum-bytes keep "
+                                         "their defaults (65536, 64mb): "));
+  EXPECT_THAT(content(config), Not(HasSubstr("\n  maximum-")));
   const std::string hot = path("hot.yaml");
   ASSERT_EQ(run_verb("replay", {hot_trace(), "--thresholds", "auto", "--write-config", hot}).code,
             kDone);
@@ -121,6 +123,14 @@ TEST_F(ReplayVerb, ConfigIsAcceptedAndNothingIsOverwritten) {
   EXPECT_EQ(again.code, kMisused);
   EXPECT_THAT(again.err, HasSubstr("--force"));
   EXPECT_EQ(run_verb("replay", {hot_trace(), "--write-config", config, "--force"}).code, kDone);
+}
+
+// The trace is short; played 100 times as slow it is long.
+TEST_F(ReplayVerb, ALongTraceWritesLimitsButNoneBelowTheDefaults) {
+  const std::string config = path("c.yaml");
+  ASSERT_EQ(run_verb("replay", {hot_trace(), "--speed", "0.01", "--write-config", config}).code,
+            kDone);
+  EXPECT_THAT(content(config), HasSubstr("\n  maximum-size: 65536\n  maximum-bytes: 64mb\n"));
 }
 
 TEST_F(ReplayVerb, NothingHotIsSaidAndConfigured) {

@@ -71,6 +71,13 @@ def share_of_hits(of, by=""):
     return f"{hits} / {rate('heatsink_accesses_total', of, by)}"
 
 
+def load_taken_off(by=""):
+    """Of the commands of clients, those that the servers were spared; less the proxy's own."""
+    sent = rate("heatsink_commands_total", by=by)
+    unserved = rate("heatsink_unserved_commands_total", by=by)
+    return f"1 - {rate('heatsink_server_commands_total', by=by)} / ({sent} - {unserved})"
+
+
 def gauge(metric, legend="{{instance}}"):
     return (chosen(metric), legend)
 
@@ -81,9 +88,9 @@ def per_second(*metrics):
 
 
 OVERVIEW = Row("Overview", [
-    stat("LOAD TAKEN OFF", "Share of all accesses of keys that local copies answer, so that the "
-         "server does not see them. heatsink top shows the same.", "percentunit",
-         share_of_hits(""), maximum=1),
+    stat("LOAD TAKEN OFF", "Share of the clients' commands that the server is spared, less what "
+         "heatsink itself asks it. Negative: it asks more than it spares. heatsink top shows the "
+         "same.", "percentunit", load_taken_off(), maximum=1, minimum=None),
     stat("Hit ratio", "Share of the reads that local copies answer.", "percentunit",
          share_of_hits('access=~"hit|miss"'), maximum=1),
     stat("Requests", "Accesses of keys per second: a command makes one for each key that it "
@@ -101,9 +108,9 @@ OVERVIEW = Row("Overview", [
     Panel("Accesses", "Accesses of keys per second. Local copies answer the hits; the server gets "
           "the misses and the writes.", "ops",
           [(rate("heatsink_accesses_total", by="access"), "{{access}}")], stacked=True),
-    Panel("LOAD TAKEN OFF by proxy", "Share of the accesses that the copies of each proxy answer. "
-          "A proxy that has just started has no copies yet.", "percentunit",
-          [(share_of_hits("", "instance"), "{{instance}}")], maximum=1),
+    Panel("LOAD TAKEN OFF by proxy", "Share of the clients' commands that each proxy spares the "
+          "server, less its own. A proxy that has just started has no copies yet.", "percentunit",
+          [(load_taken_off("instance"), "{{instance}}")], maximum=1, minimum=None),
     Panel("Reads and writes", "Reads and writes of keys per second, as clients send them.", "ops",
           [(rate("heatsink_accesses_total", 'access=~"hit|miss"'), "reads"),
            (rate("heatsink_accesses_total", 'access="write"'), "writes")]),

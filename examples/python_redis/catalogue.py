@@ -10,8 +10,8 @@ import heatsink
 server = redis.Redis.from_url(sys.argv[1], decode_responses=True)
 # The same client, but GET and MGET of hot keys cost no round trip. Lower thresholds than in a
 # service: this program is the only reader.
-cache = heatsink.Client(hot_qps=100)
-shop = heatsink.wrap(server, cache)
+shop = heatsink.wrap(server, hot_qps=100)
+cache = shop.heatsink
 
 with cache:
     while not cache.is_hot("product:1"):

@@ -4,8 +4,11 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 #include "heatsink/report/events_json.h"
 #include "heatsink/report/hotkeys_json.h"
@@ -138,8 +141,14 @@ Answer post_rules(const Sources& sources, const Question& asked) {
 std::vector<httpd::Route> pages_of(Sources sources) {
   const auto shared = std::make_shared<const Sources>(std::move(sources));
   using PageOf = Answer (*)(const Sources&, const Question&);
-  const auto page = [&shared](PageOf of) -> httpd::Route::Page {
-    return [sources = shared, of](const Question& asked) { return of(*sources, asked); };
+  // `takes`: the parameters of the page. Another one is a mistake, and would be without effect.
+  const auto page = [&shared](PageOf of,
+                              std::vector<std::string> takes = {}) -> httpd::Route::Page {
+    return [sources = shared, of, takes = std::move(takes)](const Question& asked) -> Answer {
+      if (const auto name = httpd::unknown_parameter(asked.query, takes))
+        return {400, "unknown parameter '" + printable(*name, 64) + "'\n"};
+      return of(*sources, asked);
+    };
   };
   std::vector<httpd::Route> out{
       httpd::health_route(shared->ready),
@@ -150,7 +159,7 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   out.push_back(httpd::version_route());
   if (shared->key) {
     out.push_back({"/api/key", "what is known of one key, as JSON: ?name=NAME&db=0", Pace::kSlow,
-                   page(get_key)});
+                   page(get_key, {"name", "db"})});
   }
   out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
                  page(get_events)});
@@ -168,13 +177,13 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   }
   if (shared->statistic) {
     out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,
-                   page(get_statistic)});
+                   page(get_statistic, {"key", "window"})});
   }
   if (shared->warm && shared->warmed) {
     out.push_back({"/api/warm", "the warmed keys, as JSON; POST: warm keys", Pace::kSlow,
-                   page(get_warm), page(post_warm)});
+                   page(get_warm, {"search"}), page(post_warm)});
     out.push_back({"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys",
-                   Pace::kSlow, page(get_warm), page(post_warm_end)});
+                   Pace::kSlow, page(get_warm, {"search"}), page(post_warm_end)});
   }
   if (shared->config && shared->change_config && shared->change_rules) {
     out.push_back({"/api/config", "the configuration that holds now, as JSON; POST: change it",

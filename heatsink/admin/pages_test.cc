@@ -64,6 +64,14 @@ TEST(AdminPages, EachPathHasItsAnswer) {
     EXPECT_EQ(get(path).status, 200u) << path;
 }
 
+TEST(AdminPages, AnUnknownParameterIsAMistake) {
+  for (const char* path : {"/api/hotkeys?limit=abc", "/api/events?limit=1", "/api/hotkeys?limit",
+                           "/api/key?name=a&database=1", "/api/warm?for=1s"})
+    EXPECT_EQ(get(path).status, 400u) << path;
+  EXPECT_EQ(get("/api/hotkeys?limit=abc").body, "unknown parameter 'limit'\n");
+  EXPECT_EQ(get("/api/hotkeys?").status, 200u);
+}
+
 TEST(AdminPages, AStuckThreadIsNotTheServersFault) {
   Sources sources = sample_sources();
   EXPECT_EQ(get("/livez", sources).status, 404u) << "nothing says whether threads are alive";

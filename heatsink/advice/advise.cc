@@ -14,6 +14,10 @@ double writes_part(const KeyTraffic& key) {
   return all > 0 ? key.writes_rate / all : 0;
 }
 
+bool needs_code(const Remedy& each) {
+  return each.relief == ReliefKind::kLibrary || each.relief == ReliefKind::kAgingCopies;
+}
+
 int rank(const Remedy& each) {
   if (each.done) return 0;
   if (!each.helps) return 3;
@@ -28,13 +32,15 @@ bool goes_first(const Remedy& a, const Remedy& b) {
 // Copies that are never stale come before copies that may be, if they take off this part as much.
 constexpr double kNearly = 0.9;
 
-void prefer_coherent(std::vector<Remedy>& remedies) {
+void prefer_coherent(std::vector<Remedy>& remedies, bool has_proxy) {
   const auto first = std::find_if(remedies.begin(), remedies.end(),
                                   [](const Remedy& each) { return rank(each) == 1; });
   if (first == remedies.end()) return;
+  // A proxy is already there: what it does itself comes before a change of the application.
+  const double nearly = has_proxy && needs_code(*first) ? 0 : kNearly;
   const auto coherent = std::find_if(first, remedies.end(), [&](const Remedy& each) {
     return each.relief == ReliefKind::kCoherentCopies && each.helps &&
-           each.effect.key_removed >= kNearly * first->effect.key_removed;
+           each.effect.key_removed >= nearly * first->effect.key_removed;
   });
   if (coherent != remedies.end()) std::rotate(first, coherent, coherent + 1);
 }
@@ -73,7 +79,7 @@ Advice advise(const KeyTraffic& key, const AdviceOptions& options, const KeyPlac
         consider_window_statistics, consider_replicas, consider_splitting, consider_slots})
     remedies.push_back(consider(of));
   std::stable_sort(remedies.begin(), remedies.end(), goes_first);
-  prefer_coherent(remedies);
+  prefer_coherent(remedies, place.has_proxy);
   std::string first = headline(key, remedies);
   return {.headline = std::move(first), .remedies = std::move(remedies)};
 }

@@ -45,6 +45,14 @@ TEST(Advise, CopiesThatAreNeverWrongGoFirstWhenTheyTakeOffNearlyAsMuch) {
             of(seldom, ReliefKind::kAgingCopies).effect.key_removed);
 }
 
+// A proxy is already there, and copies by age need another program.
+TEST(Advise, AtAProxyItsOwnCopiesGoBeforeACodeChange) {
+  const KeyTraffic key{.reads_rate = 1000, .writes_rate = 120};
+  const Advice at_proxy = advise(key, {}, {.has_proxy = true});
+  EXPECT_EQ(at_proxy.remedies.front().relief, ReliefKind::kCoherentCopies) << at_proxy.headline;
+  EXPECT_TRUE(of(at_proxy, ReliefKind::kAgingCopies).helps);
+}
+
 TEST(Advise, NoneOfTheseForAKeyThatIsOnlyWritten) {
   const Advice advice =
       advise({.reads_rate = 10, .writes_rate = 2000, .masters = 3, .use = {.gatherable = 0}});

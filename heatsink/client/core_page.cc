@@ -40,6 +40,15 @@ std::string why_no_copy(const ClientOptions& options, const detect::Verdict& ver
   return "it was not loaded since its last change, or there is no room for it";
 }
 
+// The part of the accesses that the source did not see: hits, and callers that waited for another
+// caller's load; less the loads in the background.
+double load_taken_off(const Counts& counts) {
+  const auto accesses = static_cast<double>(counts.reads + counts.writes);
+  const double spared = static_cast<double>(counts.hits + counts.waits) -
+                        static_cast<double>(counts.refreshes + counts.refresh_failures);
+  return accesses > 0 ? spared / accesses : 0;
+}
+
 }  // namespace
 
 // Of several processes with the same options only the first gets the port. The others must still
@@ -105,7 +114,9 @@ report::Report Core::page_report() const {
   report.hit_ratio = now.hit_ratio;
   report.hits_rate = now.reads_per_second * now.hit_ratio;
   report.misses_rate = report.reads_rate - report.hits_rate;
-  report.offload = report.requests_rate > 0 ? report.hits_rate / report.requests_rate : 0;
+  report.offload = load_taken_off(now.in_window);
+  report.commands_rate = report.requests_rate;
+  report.server_commands_rate = report.requests_rate * (1 - report.offload);
   const std::string hot = detect::hot_qps_words(options_.hot_qps);
   report.hot_means = "in this process at least " + hot;
   report.quiet = "no key reaches " + hot;
@@ -137,6 +148,8 @@ void Core::add_key(report::Report& report, const detect::Verdict& verdict,
   if (verdict.temperature == Temperature::kWriteHot) ++report.write_hot_keys;
   report::KeyReport& key = report.keys.emplace_back();
   key.verdict = verdict;
+  key.verdict.reason = selector_.reason_now(verdict);
+  key.spared = static_cast<std::int64_t>(verdict.count.hits);
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;
   const SharedCachedValue copy = kept_.copy(verdict.count.hash);

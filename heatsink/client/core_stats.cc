@@ -107,8 +107,10 @@ std::vector<HotKeyInfo> Core::top(std::size_t n) const {
   const std::lock_guard lock(state_mutex_);
   const auto& verdicts = selector_.verdicts();
   std::vector<HotKeyInfo> keys;
-  for (std::size_t i = 0; i < std::min(n, verdicts.size()); ++i)
+  for (std::size_t i = 0; i < std::min(n, verdicts.size()); ++i) {
     keys.push_back(info_of(verdicts[i]));
+    keys.back().reason = selector_.reason_now(verdicts[i]);
+  }
   return keys;
 }
 

@@ -128,9 +128,12 @@ void ServerLink::stop() {
 
 bool ServerLink::post(std::function<void()> work) {
   const std::lock_guard lock(post_mutex_);
-  if (is_stopped_) return false;
-  wire_->loop.post(std::move(work));
-  return true;
+  return !is_stopped_ && wire_->loop.try_post(std::move(work));
+}
+
+std::string ServerLink::why_not_posted() const {
+  const std::lock_guard lock(post_mutex_);
+  return is_stopped_ ? kClosed : "too many requests wait for the server: try again later";
 }
 
 std::string ServerLink::problem() const {
@@ -175,7 +178,7 @@ resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
   const bool is_posted = post([this, answer, words] {
     send(words, [answer](Result<resp::Value> said) { answer->set(std::move(said)); });
   });
-  if (!is_posted) throw ServerUnavailable(kClosed);
+  if (!is_posted) throw ServerUnavailable(why_not_posted());
   std::optional<Result<resp::Value>> said = answer->wait_for(patience_);
   if (!said)
     throw ServerUnavailable(

@@ -91,7 +91,8 @@ class ServerLink final : private KeyServers::Listener {
   void run();
   void begin_fleet();
   void tell_fleet();
-  bool post(std::function<void()> work);
+  bool post(std::function<void()> work);  // false: stopped, or too much work waits
+  std::string why_not_posted() const;
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
   void send(KeyServers::Words words, KeyServers::Done done);
   void become_cluster();
@@ -102,7 +103,7 @@ class ServerLink final : private KeyServers::Listener {
   const Nanos patience_;  // for one command: connecting and the reply
   std::unique_ptr<Wire> wire_;
   std::unique_ptr<Thread> thread_;  // null: not started, or stopped
-  std::mutex post_mutex_;
+  mutable std::mutex post_mutex_;
   bool is_stopped_ = false;  // guarded by post_mutex_: the stopped loop runs no posts
   std::atomic<bool> is_up_{false};
   mutable std::mutex problem_mutex_;

@@ -56,6 +56,7 @@ void AccessProbe::on_writable() {
     finish();
     return;
   }
+  shared_.own_commands.fetch_add(1, std::memory_order_relaxed);
   loop_.change(socket_.fd(), net::Interest::kRead);
 }
 

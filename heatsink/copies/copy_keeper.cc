@@ -17,7 +17,6 @@ constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is r
 // Without clients and copies there is nothing to keep consistent. The keeper then only checks
 // whether the server is there (copy_keeper_rest.cc).
 constexpr Nanos kRestPeriod = std::chrono::seconds(1);
-
 // Entries looked at per kRestPeriod. Of 65 536 keys each has its turn within 8 s; 8192 take about
 // 1 ms if no CPU cache holds them.
 constexpr std::size_t kSweptPerPeriod = 8192;
@@ -46,6 +45,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       audit_reader_(shared, loop_, auditor_),
+      inbox_(static_cast<std::size_t>(shared.options().workers)),
       summaries_(shared.rules().measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
       merged_(shared.rules().measures().size()),
@@ -59,10 +59,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       woken_at_(started_at_) {
   shared.cluster.on_stale(
       [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
-  cluster_.on_answer([this] {
-    nodes_.follow_map();
-    audit_reader_.follow_map();
-  });
+  cluster_.on_answer([this] { follow_map(); });
   filler_.use(tracker_);
   if (shared.admission)
     chooser_.emplace(chooser_options(shared.options()), *shared.admission, shared.table);
@@ -73,6 +70,8 @@ CopyKeeper::~CopyKeeper() = default;
 void CopyKeeper::begin() {
   loop_.on_turn_end([this] {
     // At the end of a turn, so that all its barriers share one command and its output one write.
+    if (flush_missed_.exchange(false)) filler_.flush_all();
+    judge_if_due();
     filler_.send_barriers(loop_.clock());
     search();
     tracker_connection_.flush();
@@ -95,14 +94,14 @@ void CopyKeeper::begin() {
   periods_.filler =
       timers_.every(shared_.options().acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
   if (shared_.options().detection_enabled)
-    periods_.hot_keys = timers_.every(shared_.options().tick, [this] { update_hot_keys(); });
+    periods_.hot_keys = timers_.every(shared_.options().tick, [this] { judges_ = true; });
   timers_.every(IdleKeepAlive::kInterval, [this] {
     keep_alive_.touch_keys(loop_.clock());
     rights_.tick(loop_.clock());
     tracker_connection_.flush();
   });
   periods_.refresh = timers_.every(shared_.options().refresh_interval, [this] { refresh(); });
-  timers_.every(kWarmInterval, [this] { keep_warm(); });
+  timers_.every(kWarmInterval, [this] { keep_warm(), note_load(); });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   periods_.access =
       timers_.every(shared_.options().acl_staleness / 2, [this] { check_access_if_unreported(); });
@@ -157,16 +156,6 @@ void CopyKeeper::admit(FillRequest& request) {
       shared_.table.admit(request.key, request.db, request.hash, name, request.consistency));
 }
 
-void CopyKeeper::play(WorkerSample sample) {
-  auto shared = std::make_shared<WorkerSample>(std::move(sample));
-  loop_.post([this, shared] {
-    if (!chooser_) return;
-    chooser_->saw(shared->work);
-    chooser_->play(shared->accesses, loop_.clock());
-    savings_.hit(shared->hits);
-  });
-}
-
 // Once per kRestPeriod. Drops also copies that nobody has read for twice the time that a copy
 // lives.
 void CopyKeeper::tend_earned_copies() {
@@ -192,6 +181,7 @@ void CopyKeeper::refresh() {
 
 void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {
   const TimePoint now = loop_.clock();
+  shared_.key_loads.add(asked.hash, -kCommandsPerFill);
   refresher_.filled(asked, outcome, now);
   if (chooser_ && outcome == FillOutcome::kKept) {
     if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))
@@ -249,33 +239,18 @@ void CopyKeeper::proof_state_changed(const std::string& reason) {
                      loop_.clock());
 }
 
+// One that a client waits for is never refused: each of its requests under way asks for one at
+// most. Copies that a refused one would have dropped go at the end of the keeper's turn.
 void CopyKeeper::request_barrier(BarrierRequest request) {
-  loop_.post([this, request] { filler_.barrier(request); });
+  const auto work = [this, request] { filler_.barrier(request); };
+  if (request.session != 0) return loop_.post(work);
+  if (!loop_.try_post(work)) flush_missed_.store(true);
 }
 
 void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
   loop_.post([this, worker, session] {
     access_.check([this, worker, session] { release({worker, session, false}); });
   });
-}
-
-void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
-                                bool urgent) {
-  // Shared, because std::function may copy its closure.
-  auto shared = std::make_shared<std::vector<detect::Summary>>(std::move(summaries));
-  loop_.post([this, worker, shared, urgent] {
-    for (detect::Summary& summary : *shared) take_summary(worker, std::move(summary));
-    if (urgent) update_hot_keys();
-  });
-}
-
-// After a change of the rules a worker may still count by the old ones for a moment.
-void CopyKeeper::take_summary(std::size_t worker, detect::Summary summary) {
-  const auto measures = shared_.rules().measures();
-  const detect::Measure measure{summary.window, summary.dimension};
-  const auto found = std::find(measures.begin(), measures.end(), measure);
-  if (found == measures.end()) return;
-  summaries_[static_cast<std::size_t>(found - measures.begin())][worker] = std::move(summary);
 }
 
 void CopyKeeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
@@ -320,8 +295,8 @@ void CopyKeeper::connection_renewed(TimePoint lost_at) {
 // ---- audits
 
 void CopyKeeper::audit(AuditedHit hit) {
-  loop_.post(
-      [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), loop_.clock()); });
+  static_cast<void>(loop_.try_post(
+      [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), loop_.clock()); }));
 }
 
 void CopyKeeper::watch_suspects() {
@@ -344,26 +319,7 @@ void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint
   filler_.flush_all();
 }
 
-// ---- hot keys
-
-void CopyKeeper::update_hot_keys() {
-  for (std::size_t i = 0; i < merged_.size(); ++i)
-    merged_[i] = detect::merge(summaries_[i], kMergedKeys);
-  follow_fleet(loop_.clock());
-  std::vector<detect::Change> changes = selector_.update(merged_, fleet_windows_);
-  apply(changes);
-  update_replica_reads();
-  // A warmed key stays hot. Its event follows when the warming ends.
-  std::erase_if(changes, [this](const detect::Change& change) {
-    return change.kind == detect::Change::Kind::kDemote &&
-           change.verdict.temperature != detect::Temperature::kWriteHot &&
-           warmer_.holds(change.verdict.count.hash);
-  });
-  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
-  events_.add(changes, hot_keys(), loop_.now());
-  if (shared_.limits() && shared_.limits()->automatic() != nullptr) limit_the_hottest(loop_.now());
-  shared_.table.retry(loop_.now());
-}
+// ---- hot keys (judged in copy_keeper_counts.cc)
 
 std::size_t CopyKeeper::hot_keys() const {
   const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),

@@ -22,6 +22,7 @@
 #include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
+#include "heatsink/copies/load_window.h"
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/node_trackers.h"
 #include "heatsink/copies/paced_timers.h"
@@ -32,6 +33,7 @@
 #include "heatsink/copies/warm_plans.h"
 #include "heatsink/copies/warmer.h"
 #include "heatsink/copies/worker_copies.h"
+#include "heatsink/copies/worker_inbox.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/automatic_limits.h"
@@ -63,6 +65,7 @@ class CopyKeeper final : public CopySource,
   void adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done);
   void add_config_event(report::Event::Config config, std::string reason);
   void worker_woke();  // after NodeState::clients has counted the client
+  bool is_full() const override { return loop_.is_full(); }
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
@@ -74,9 +77,12 @@ class CopyKeeper final : public CopySource,
   void connection_renewed(TimePoint lost_at);
   // The server has refused a write because it is a replica.
   void writes_refused();
-  // Summaries of the measures that the rules need.
+  // Summaries of the measures that the rules need. Newer ones replace those that the keeper has not
+  // looked at yet.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
-  void play(WorkerSample sample);
+  void play(std::size_t worker, const WorkerSample& sample);
+  std::uint64_t summaries_replaced() const { return inbox_.replaced(); }
+  net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }
   // The current state. If the keeper does not answer within 1 s, the report is empty and
   // `coherence` says so.
   report::Report report();
@@ -116,7 +122,10 @@ class CopyKeeper final : public CopySource,
   void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
+  void look_into_inbox();
+  void take_from_inbox();
   void take_summary(std::size_t worker, detect::Summary summary);
+  void judge_if_due();
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
@@ -182,9 +191,18 @@ class CopyKeeper final : public CopySource,
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();
   void tick_cluster();
+  void follow_map();
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
+  std::string why_no_copy(const detect::Verdict& verdict, const cache::Entry* entry,
+                          bool is_off) const;
+
+  // copy_keeper_load.cc
+  CommandLoad load() const;
+  void note_load();
+  void add_load(report::Report& report);
+
   std::string cluster_problem() const;
   void add_upstream(report::Report& report) const;
 
@@ -243,11 +261,17 @@ class CopyKeeper final : public CopySource,
   net::TimerId suspects_timer_ = 0;
   bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;
+  WorkerInbox inbox_;
+  std::atomic<bool> flush_missed_{false};  // a barrier that flushes found the mailbox full
+  bool judges_ = false;                    // update_hot_keys() is due
+  TimePoint judges_from_{};                // but not before this
+  net::TimerId judge_timer_ = 0;
   // By measure and worker: the latest summary.
   std::vector<std::vector<detect::Summary>> summaries_;
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
-  std::optional<CopyChooser> chooser_;              // none: only hot keys get copies
+  std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
+  LoadWindow loads_;
   admit::CopySavings savings_;                      // empty without a chooser
   std::unique_ptr<fleet::Link> fleet_;              // null: this proxy counts alone
   fleet::List fleet_list_;                          // as of the last judging; null: not known

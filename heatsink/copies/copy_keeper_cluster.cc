@@ -25,6 +25,13 @@ void CopyKeeper::begin_cluster() {
   audit_reader_.begin_cluster();
 }
 
+// A node has said which map it has.
+void CopyKeeper::follow_map() {
+  if (nodes_.follow_map())
+    for (KeeperListener* const worker : workers_) worker->map_changed();
+  audit_reader_.follow_map();
+}
+
 const redis::FillSource& CopyKeeper::source() const {
   if (cluster_.has_begun()) return nodes_.trackers();
   return tracker_;

@@ -26,6 +26,7 @@ fleet::LinkOptions link_options(NodeState& shared) {
   link.server.backoff_min = options.backoff_min;
   link.server.backoff_max = options.backoff_max;
   link.server.translate = options.upstream_translate;
+  link.server.commands = &shared.own_commands;
   link.member.fleet = options.fleet_name;
   link.member.shards = static_cast<std::uint64_t>(options.fleet_shards);
   link.member.id = fmt::format("{:08x}{:08x}", random(), random());
@@ -45,7 +46,7 @@ void CopyKeeper::begin_fleet() {
   if (!shared_.options().fleet_enabled) return;
   // A new list is judged at once; the tick may be a second away.
   fleet_ = std::make_unique<fleet::Link>(
-      loop_, link_options(shared_), [this] { return merged_; }, [this] { update_hot_keys(); });
+      loop_, link_options(shared_), [this] { return merged_; }, [this] { judges_ = true; });
   alone_as_ = static_cast<std::uint64_t>(shared_.options().fleet_size);
   fleet_->begin();
 }

@@ -37,7 +37,7 @@ detect::KeyCount count_in(const detect::Summary& summary, detect::KeyCount key) 
 report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
   auto answer = std::make_shared<std::promise<report::KeyInspection>>();
   std::future<report::KeyInspection> future = answer->get_future();
-  loop_.post([this, answer, name = std::move(name), db] {
+  static_cast<void>(loop_.try_post([this, answer, name = std::move(name), db] {
     wake();
     auto inspection = std::make_shared<report::KeyInspection>();
     inspection->report = report_of_one(name, db);
@@ -55,7 +55,7 @@ report::KeyInspection CopyKeeper::inspect(std::string name, std::uint32_t db) {
           inspection->problem = problem;
           answer->set_value(std::move(*inspection));
         });
-  });
+  }));
   const Nanos within = KeyInspector::kAnswerWithin + kSlack;
   if (future.wait_for(within) == std::future_status::ready) return future.get();
   report::KeyInspection none;

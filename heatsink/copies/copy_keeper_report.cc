@@ -26,7 +26,7 @@ void add_copies_of(const cache::Entry& entry, report::CopiesReport::Copy& out) {
 report::Report CopyKeeper::report() {
   auto answer = std::make_shared<std::promise<report::Report>>();
   std::future<report::Report> future = answer->get_future();
-  loop_.post([this, answer] { answer->set_value(make_report()); });
+  static_cast<void>(loop_.try_post([this, answer] { answer->set_value(make_report()); }));
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
   report::Report report;
   report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
@@ -79,7 +79,7 @@ report::Report CopyKeeper::make_report() {
   report.hits_rate = rate(node.hits);
   report.misses_rate = rate(node.reads - std::min(node.reads, node.hits));
   report.hit_ratio = ratio(node.hits, node.reads);
-  report.offload = ratio(node.hits, node.requests);
+  add_load(report);
   report.dimension = base.measure.dimension;
   const detect::Thresholds threshold = detect::thresholds(base, node);
   report.hot = threshold.hot;
@@ -99,7 +99,9 @@ report::Report CopyKeeper::make_report() {
   report.stale_confirmed = counters_.read(Count::kAuditsStale);
   for (const detect::Verdict& by_rate : selector_.verdicts()) {
     const bool is_warmed = warmer_.holds(by_rate.count.hash);
-    const detect::Verdict verdict = is_warmed ? as_warmed(by_rate, report.at) : by_rate;
+    detect::Verdict verdict = by_rate;
+    verdict.reason = selector_.reason_now(by_rate);
+    if (is_warmed) verdict = as_warmed(std::move(verdict), report.at);
     report.keys.push_back(report_on(verdict));
     if (verdict.temperature == detect::Temperature::kHot) ++report.hot_keys;
     if (verdict.temperature == detect::Temperature::kWriteHot) ++report.write_hot_keys;
@@ -161,6 +163,8 @@ std::vector<report::CopiesReport::Copy> CopyKeeper::best_copies() const {
 report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   report::KeyReport key;
   key.verdict = verdict;
+  key.spared =
+      static_cast<std::int64_t>(verdict.count.hits) + shared_.key_loads.of(verdict.count.hash);
   shared_.shown.hide(key.verdict.count);
   const PolicySnapshot& policy = shared_.current();
   const std::size_t rule = policy.rule_of(verdict.count.key, !verdict.count.key_truncated);
@@ -179,24 +183,28 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
     key.limit = limit_on(verdict.count);
     key.limited_rate = shared_.limits()->limited_rate(verdict.count.hash, loop_.now());
   }
-  if (key.cached) return key;
-  if (verdict.temperature == detect::Temperature::kWriteHot) {
-    key.cache_note = "it has too many writes for its reads";
-  } else if (verdict.temperature != detect::Temperature::kHot) {
-    key.cache_note = "it is not hot";
-  } else if (!shared_.options().cache_enabled) {
-    key.cache_note = "cache.enabled is false";
-  } else if (off) {
-    key.cache_note = "its level is off";
-  } else if (entry == nullptr) {
-    key.cache_note =
-        verdict.count.key_truncated ? "its name is too long" : "cache.maximum-size is used up";
-  } else {
-    key.cache_note = cache::to_string(entry->uncacheable());
-    if (key.cache_note.empty())
-      key.cache_note = shared_.proof.up() ? "no read since its last change" : coherence();
-  }
+  if (!key.cached) key.cache_note = why_no_copy(verdict, entry, off);
   return key;
+}
+
+// The table says whether the key gets copies: keys that are not hot may earn some, too.
+std::string CopyKeeper::why_no_copy(const detect::Verdict& verdict, const cache::Entry* entry,
+                                    bool is_off) const {
+  if (!shared_.options().cache_enabled) return "cache.enabled is false";
+  if (is_off) return "its level is off";
+  if (entry != nullptr) {
+    std::string mark = cache::to_string(entry->uncacheable());
+    if (!mark.empty()) return mark;
+    return shared_.proof.up() ? "no read since its last change" : coherence();
+  }
+  if (verdict.temperature == detect::Temperature::kWriteHot)
+    return "it has too many writes for its reads";
+  const bool earns = copies_for(verdict.count) == policy::CopiesFor::kWhatPays;
+  if (verdict.temperature != detect::Temperature::kHot)
+    return earns ? "its reads have not earned one" : "it is not hot";
+  if (verdict.count.key_truncated) return "its name is too long";
+  if (!is_worth_holding(verdict)) return "it has too many writes for its reads";
+  return "cache.maximum-size is used up";
 }
 
 // "": a tracker of a node is connected.

@@ -61,10 +61,10 @@ report::WarmReport CopyKeeper::warm(report::WarmOrder order) {
   auto waiter = std::make_shared<WarmWaiter>();
   waiter->order = std::move(order);
   std::future<report::WarmReport> future = waiter->promise.get_future();
-  loop_.post([this, waiter] {
+  static_cast<void>(loop_.try_post([this, waiter] {
     wake();
     begin_warming(waiter);
-  });
+  }));
   if (future.wait_for(2 * kAnswerWithin) == std::future_status::ready) return future.get();
   report::WarmReport report;
   report.problem = "the proxy's keeper thread does not answer";
@@ -74,7 +74,7 @@ report::WarmReport CopyKeeper::warm(report::WarmOrder order) {
 report::WarmReport CopyKeeper::warmed(std::uint64_t search) {
   auto answer = std::make_shared<std::promise<report::WarmReport>>();
   std::future<report::WarmReport> future = answer->get_future();
-  loop_.post([this, answer, search] {
+  static_cast<void>(loop_.try_post([this, answer, search] {
     report::WarmReport report;
     report.at = loop_.clock();
     if (search != 0) {
@@ -86,7 +86,7 @@ report::WarmReport CopyKeeper::warmed(std::uint64_t search) {
     std::sort(report.keys.begin(), report.keys.end(),
               [](const auto& a, const auto& b) { return a.key.name < b.key.name; });
     answer->set_value(std::move(report));
-  });
+  }));
   if (future.wait_for(kAnswerWithin) == std::future_status::ready) return future.get();
   report::WarmReport report;
   report.problem = "the proxy's keeper thread does not answer";

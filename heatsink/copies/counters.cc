@@ -64,6 +64,15 @@ constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
     "Commands sent to the server, by the kind of connection: shared or private.", "connection"};
 
+constexpr MetricRow kServerCommands{
+    "heatsink_server_commands_total", MetricKind::kCounter,
+    "Commands sent to the servers, counted where they are sent. by is workers (the commands of the "
+    "clients, and what carrying them out needs) or keeper (what heatsink itself asks: fills, "
+    "renewals, proofs, audits, probes, the fleet's reports and limits). The load taken off is "
+    "1 - heatsink_server_commands_total / (heatsink_commands_total - "
+    "heatsink_unserved_commands_total).",
+    "by"};
+
 constexpr MetricRow kSpreadReads{
     "heatsink_spread_reads_total", MetricKind::kCounter,
     "GETs of keys with copies on nodes, by what answered: copy, key, or key-and-fill.", "from"};
@@ -75,8 +84,9 @@ constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKi
 constexpr MetricRow kAccesses{
     "heatsink_accesses_total", MetricKind::kCounter,
     "Accesses of keys: a command makes one for each key that it names. access is hit (a read that "
-    "a local copy answered), miss (any other read) or write. hit / all is the load that the server "
-    "is spared.",
+    "a local copy answered at once), miss (any other read: the server answered it, or it waited "
+    "for a fill, or a limit refused it) or write. heatsink_server_commands_total says what load "
+    "the hits take off.",
     "access"};
 
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
@@ -124,8 +134,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kAccessWrites, kAccesses, "access", "write"},
       {Count::kLocalHits,
        counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
-      {Count::kJoinedFills, counter("heatsink_joined_fills_total",
-                                    "Reads that waited for a fill that another read had started.")},
+      {Count::kJoinedFills,
+       counter("heatsink_joined_fills_total",
+               "Reads that waited for a fill that another read had started: misses, but "
+               "no command was sent for them.")},
       {Count::kRefusedNoCopy, kRefusals, "rule", "no-copy"},
       {Count::kRefusedGeneration, kRefusals, "rule", "generation"},
       {Count::kRefusedDeadline, kRefusals, "rule", "deadline"},
@@ -145,6 +157,13 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                                      "send only refused commands.")},
       {Count::kForwardedShared, kForwards, "connection", "shared"},
       {Count::kForwardedPrivate, kForwards, "connection", "private"},
+      {Count::kServerCommands, kServerCommands, "by", "workers"},
+      {Count::kOwnCommands, kServerCommands, "by", "keeper"},
+      {Count::kUnservedCommands,
+       counter("heatsink_unserved_commands_total",
+               "Commands of clients that the proxy refused because it had no connection to the "
+               "server. They are in heatsink_commands_total, but no load was taken off with "
+               "them.")},
       {Count::kUpstreamWrites,
        counter("heatsink_upstream_writes_total",
                "Times that the workers sent to the server: several commands at once wake it up "
@@ -205,6 +224,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_upstream_errors_total",
                "Commands that failed because the server could not be reached. upstream.on-down "
                "says whether the client gets an error or is closed.")},
+      {Count::kServerAwaited,
+       counter("heatsink_upstream_awaited_total",
+               "Commands that waited for a server that was away (upstream.connect-wait).")},
       {Count::kProtocolErrors,
        counter("heatsink_protocol_errors_total",
                "Clients closed because they sent something that is not RESP.")},

@@ -122,8 +122,10 @@ void EventLog::keep(Event event) {
 }
 
 void EventLog::write(const Event& event) {
-  if (!is_logged(LogLevel::kInfo)) return;
   const bool other = !concerns_hot(event);
+  // Most changes are between warm and cold, and need no reader.
+  const LogLevel level = other ? LogLevel::kDebug : LogLevel::kInfo;
+  if (!is_logged(level)) return;
   // 2)) {/ Half of the lines are reserved for keys that are or were hot.
   if (lines_ >= kLinesPerSecond || (other && other_lines_ >= kLinesPerSecond / 2)) {
     ++left_out_;
@@ -131,7 +133,7 @@ void EventLog::write(const Event& event) {
   }
   ++lines_;
   if (other) ++other_lines_;
-  log(LogLevel::kInfo, event_sentence(event));
+  log(level, event_sentence(event));
 }
 
 void EventLog::end_second(TimePoint now) {

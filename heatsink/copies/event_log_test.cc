@@ -19,9 +19,13 @@ using ::testing::IsEmpty;
 class EventLogTest : public ::testing::Test {
  protected:
   EventLogTest() {
+    set_log_level(LogLevel::kDebug);
     set_log_sink([this](LogLevel, std::string_view line) { lines.emplace_back(line); });
   }
-  ~EventLogTest() override { set_log_sink({}); }
+  ~EventLogTest() override {
+    set_log_sink({});
+    set_log_level(LogLevel::kInfo);
+  }
 
   static detect::Change change(const std::string& key, Temperature before, Temperature after) {
     detect::Change out{};
@@ -41,6 +45,17 @@ class EventLogTest : public ::testing::Test {
   std::vector<std::string> lines;
   EventLog log{"no key reaches 3000/s (detection.hot-qps)"};
 };
+
+TEST_F(EventLogTest, ChangesBetweenWarmAndColdAreLinesOnlyForDebugging) {
+  set_log_level(LogLevel::kInfo);
+  log.add(std::vector{change("user:1", Temperature::kCold, Temperature::kWarm),
+                      change("user:2", Temperature::kWarm, Temperature::kCold),
+                      change("user:3", Temperature::kWarm, Temperature::kHot)},
+          1, at(0));
+  log.add({}, 1, at(2000));
+  EXPECT_THAT(take(), ElementsAre("user:3 (db 2) is hot: because"));
+  EXPECT_EQ(log.latest().size(), 3u);
+}
 
 TEST_F(EventLogTest, EachChangeIsALineAndAnEvent) {
   log.add(std::vector{change("product:1", Temperature::kCold, Temperature::kHot)}, 1, at(0));

@@ -9,6 +9,7 @@
 
 namespace heatsink::copies {
 
+class Counters;
 struct FillAnswer;
 
 // A worker, or a fake one in tests. The keeper calls it in its own thread. The call returns at
@@ -21,7 +22,10 @@ class KeeperListener {
   virtual void release(std::uint64_t session, std::uint64_t ticket) = 0;
   // NodeState::upstream_address has moved, or is withheld: its connections have to be closed.
   virtual void server_moved() {}
+  // NodeState::cluster has a map with other nodes or owners.
+  virtual void map_changed() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
+  virtual const Counters& counters() const = 0;
 
  protected:
   ~KeeperListener() = default;

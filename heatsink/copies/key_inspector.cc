@@ -13,11 +13,7 @@ struct KeyInspector::Connection {
                   .name = "heatsink-inspector",
                   // The question's deadline gives a better message.
                   .response_timeout = 2 * kAnswerWithin}),
-        socket(loop, shared.upstream_address, pipeline,
-               {.connect_timeout = shared.options().connect_timeout,
-                .backoff_min = shared.options().backoff_min,
-                .backoff_max = shared.options().backoff_max,
-                .seed = shared.seed},
+        socket(loop, shared.upstream_address, pipeline, shared.connection_options(),
                "details of keys") {}
 
   redis::Pipeline pipeline;

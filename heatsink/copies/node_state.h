@@ -16,6 +16,7 @@
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/hot_key_set.h"
+#include "heatsink/copies/key_loads.h"
 #include "heatsink/copies/policy_snapshot.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/fleet/fleet.h"
@@ -142,12 +143,13 @@ struct NodeState {
   }
 
   // For each connection of the keeper to the server.
-  redis::ServerConnectionOptions connection_options() const {
+  redis::ServerConnectionOptions connection_options() {
     const policy::ProxyOptions& now = options();
     return {.connect_timeout = now.connect_timeout,
             .backoff_min = now.backoff_min,
             .backoff_max = now.backoff_max,
-            .seed = seed};
+            .seed = seed,
+            .commands = &own_commands};
   }
 
   // Null: only hot keys have got copies so far. Once made, it stays. The keeper makes it; a worker
@@ -160,6 +162,10 @@ struct NodeState {
   cache::ProofState& proof = proofs[0];
   cache::Fences fences;
   cache::HotTable table;
+
+  // Commands that the proxy's own connections have sent to servers: all but those of the workers.
+  std::atomic<std::uint64_t> own_commands{0};
+  KeyLoads key_loads;
 
   // The names that the server remembers for the tracker. The keeper writes it.
   std::atomic<std::uint64_t> tracked_keys{0};

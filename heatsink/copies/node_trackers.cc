@@ -23,8 +23,8 @@ void NodeTrackers::tick() {
   trackers_.tick();
 }
 
-void NodeTrackers::follow_map() {
-  if (!trackers_.follow_map()) return;
+bool NodeTrackers::follow_map() {
+  if (!trackers_.follow_map()) return false;
   // For what asks any server: rights, inspections, searches.
   for (const topology::NodeIndex node : trackers_.masters()) {
     const std::vector<net::ResolvedAddress> addresses = shared_.cluster.node(node).addresses();
@@ -32,6 +32,7 @@ void NodeTrackers::follow_map() {
     shared_.upstream_address.set_addresses(addresses);
     break;
   }
+  return true;
 }
 
 // The voters bound what fills say, too: a master that has been replaced may still answer them.

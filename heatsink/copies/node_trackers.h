@@ -22,7 +22,7 @@ class NodeTrackers final : private topology::ClusterTrackers::Listener {
   NodeTrackers(const NodeTrackers&) = delete;
 
   // At once when there may be a new map (topology::ClusterTrackers).
-  void follow_map();
+  bool follow_map();  // true: it has other nodes or owners
   // Call it often: lets the trackers send what is due.
   void tick();
   void options_changed();

@@ -32,6 +32,14 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
           .gathered_fills = now.gathered_fills - then.gathered_fills};
 }
 
+ServerWork& ServerWork::operator+=(const ServerWork& more) {
+  commands += more.commands;
+  writes += more.writes;
+  awaited_fills += more.awaited_fills;
+  gathered_fills += more.gathered_fills;
+  return *this;
+}
+
 void ServerCosts::saw(const ServerWork& work) {
   sums_.commands += static_cast<double>(work.commands);
   sums_.writes += static_cast<double>(work.writes);

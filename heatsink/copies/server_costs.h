@@ -19,6 +19,7 @@ struct ServerWork {
   std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together
 
   friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
+  ServerWork& operator+=(const ServerWork& more);
 };
 
 // To wake up for a request costs a server many times the command itself. So what a hit spares it,

@@ -70,6 +70,8 @@ bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::R
                             TimePoint now) {
   // While the tracker is down, every fill fails at once.
   if (!shared_.proof.up() || cache::concerns_whole_key(key.uncacheable)) return false;
+  if (source_.is_full()) [[unlikely]]
+    return false;  // the read goes to the server
   const bool plain = read.arguments.empty();
   const bool get = read.command == 0;  // GETRANGE limits its reply: see FillQuestion
   const bool bounded = plain && (get || local_reads()[read.command].small);
@@ -124,6 +126,8 @@ void WorkerCopies::request_gathered(TimePoint now) {
     fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
     const cache::Read read{fill.read.command(), arguments};
     const cache::Entry* const entry = find(fill.hash, fill.key, fill.db);
+    // It was hot, has left the table since, and cannot earn a copy.
+    if (entry == nullptr && !earns_) continue;
     const WantedKey key = entry != nullptr ? WantedKey(*entry)
                                            : WantedKey(fill.hash, fill.name, fill.key, fill.db,
                                                        shared_.consistency_of(fill.key), now);
@@ -207,7 +211,8 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
-  source_.request_barrier({worker_, hold(client), effects.flush});
+  const std::uint64_t held = hold(client);
+  if (held != 0 || effects.flush) source_.request_barrier({worker_, held, effects.flush});
 }
 
 }  // namespace heatsink::copies

@@ -24,7 +24,7 @@
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/reply_size_filter.h"
 #include "heatsink/copies/served_hits.h"
-#include "heatsink/copies/server_costs.h"
+#include "heatsink/copies/worker_sample.h"
 
 namespace heatsink::copies {
 
@@ -32,6 +32,8 @@ namespace heatsink::copies {
 // by a message to the worker.
 class CopySource {
  public:
+  // So much work waits for the keeper that fills and audits have to do without it for now.
+  virtual bool is_full() const { return false; }
   virtual void request_fill(FillRequest request) = 0;
   virtual void request_barrier(BarrierRequest request) = 0;
   // ACL rules have changed: finds out whether clients without AUTH get in, then releases the
@@ -76,15 +78,6 @@ struct WantedKey {
   cache::Uncacheable uncacheable = cache::Uncacheable::kNo;
   bool is_earned = false;  // it is not in the hot table yet
   bool is_held = false;    // its copies are filled again after each write
-};
-
-// What a worker hands to the keeper for the choice of what gets a copy.
-struct WorkerSample {
-  std::vector<admit::SampledAccess> accesses;
-  std::vector<admit::SampledHit> hits;
-  ServerWork work{};  // what the server did for this worker since the last sample
-
-  bool empty() const { return accesses.empty() && hits.empty(); }
 };
 
 // Belongs to one worker's thread. All workers share the copies themselves (NodeState).

@@ -112,10 +112,15 @@ std::string cooled(const Figures& figures, const Rule& rule, double hot) {
 std::string mostly_written(const Figures& figures, const Rule& rule, const Evidence& evidence) {
   const double reads_per_write = static_cast<double>(evidence.reads) /
                                  static_cast<double>(std::max<std::uint64_t>(evidence.writes, 1));
+  const std::string rate = evidence.heat_low >= 1 ? figures.above_hot() : figures.low();
+  // A write-hot key must be read clearly more often before it counts as read again.
+  if (reads_per_write >= rule.write_hot_ratio) {
+    return fmt::format("{}; {:.1f} reads per write, not clearly above {:g} for long enough yet",
+                       rate, reads_per_write, rule.write_hot_ratio);
+  }
   return fmt::format(
-      "{}, but {:.1f} reads per write < {:g}: writes would drop a local copy too often",
-      evidence.heat_low >= 1 ? figures.above_hot() : figures.low(), reads_per_write,
-      rule.write_hot_ratio);
+      "{}, but {:.1f} reads per write < {:g}: writes would drop a local copy too often", rate,
+      reads_per_write, rule.write_hot_ratio);
 }
 
 std::size_t hot_max(const SelectorOptions& options) {
@@ -168,7 +173,29 @@ std::string words(Cause cause, const Rule& rule, const SelectorOptions& options,
   return "";
 }
 
+Cause cause_now(const Standing& standing, const Rule& rule, const Evidence& evidence) {
+  switch (standing.cause) {
+    case Cause::kBurst:
+      return evidence.is_burst ? Cause::kBurst : Cause::kAboveHot;
+    case Cause::kCooled: {
+      const bool is_true = evidence.heat_high < rule.demote_ratio;
+      return is_true || standing.temperature != Temperature::kWarm ? Cause::kCooled
+                                                                   : Cause::kAboveWarm;
+    }
+    case Cause::kMostlyRead:
+    case Cause::kDisplaced:
+      return standing.temperature == Temperature::kWarm ? Cause::kAboveWarm : standing.cause;
+    default:
+      return standing.cause;
+  }
+}
+
 }  // namespace
+
+std::string sentence_now(const Standing& standing, const Rule& rule, const SelectorOptions& options,
+                         const Evidence& evidence) {
+  return sentence(cause_now(standing, rule, evidence), rule, options, evidence);
+}
 
 std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
                      const Evidence& evidence) {

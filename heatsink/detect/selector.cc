@@ -66,6 +66,7 @@ struct Selector::State {
   void order_by_heat();
   std::vector<Change> settle(TimePoint at);
   Verdict verdict_of(KnownKey& key, TimePoint at);
+  std::string reason_now(const Verdict& verdict) const;
   void forget();
 
   // The highest possible count of an unlisted key at the last update; by measure.
@@ -282,6 +283,13 @@ Verdict Selector::State::verdict_of(KnownKey& key, TimePoint at) {
   return verdict;
 }
 
+std::string Selector::State::reason_now(const Verdict& verdict) const {
+  const std::uint32_t at = index.find(verdict.count.hash);
+  if (at == HashIndex::kNone || known[at].verdict == KnownKey::kNoVerdict) return verdict.reason;
+  const KnownKey& key = known[at];
+  return sentence_now(key.standing, *key.rule, options, key.evidence);
+}
+
 // Keeps cold keys while they are listed, for their sightings; then rebuilds the index.
 void Selector::State::forget() {
   std::erase_if(known, [](const KnownKey& key) { return key.gets_cold() && !key.is_listed; });
@@ -321,6 +329,10 @@ void Selector::State::reconfigure(const SelectorOptions& given) {
 }
 
 Selector::Selector(const SelectorOptions& options) : state_(std::make_unique<State>(options)) {}
+
+std::string Selector::reason_now(const Verdict& verdict) const {
+  return state_->reason_now(verdict);
+}
 
 Selector::~Selector() = default;
 Selector::Selector(Selector&&) noexcept = default;

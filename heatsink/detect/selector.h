@@ -43,6 +43,9 @@ class Selector {
 
   // Hot, write-hot and warm keys, hottest first, as of the last update.
   const std::vector<Verdict>& verdicts() const;
+  // The reason of one of them by the figures of the last update, to stand beside them:
+  // Verdict::reason has those of the moment when it got its temperature. Costs a sentence.
+  std::string reason_now(const Verdict& verdict) const;
 
  private:
   struct State;

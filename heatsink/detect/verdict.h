@@ -36,7 +36,8 @@ struct Verdict {
                     // fleet: for keys of different rules to be compared
   std::optional<FleetEvidence> fleet{};  // nothing: the fleet does not list it
   TimePoint since{};                     // when it got this temperature
-  // The reason, with the figures of that moment: "3412/s >= hot-qps 3000 (8.1 % of traffic)".
+  // The reason, with the figures of that moment (Selector::reason_now() has those of now): "3412/s
+  // >= hot-qps 3000 (8.1 % of traffic)".
   std::string reason;
 };
 

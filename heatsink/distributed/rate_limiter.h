@@ -72,6 +72,7 @@ struct RateLimiterCounts {
 // Promises (reasons: docs/design/distributed.md):
 // * All processes together never spend more than the server has granted. That is at most burst +
 //   T x rate in any time T for a token bucket, and the count in any window for a sliding window.
+//   Both count at the server's decisions, by its clock: replies may come later, and together.
 //   With leases, tokens that were granted before T and spent in it are on top: at most processes x
 //   lease_share x burst. In total, from the start on, never more than without leases.
 // * With leases it may be less: tokens that a process did not spend within lease_lasts lapse.

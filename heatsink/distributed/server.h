@@ -41,7 +41,8 @@ struct ServerOptions {
   std::string use = "functions";                   // of the connection, in the log
   // Of the nodes that redirects name: pairs for topology::AddressTranslation::parse().
   std::string translate = {};
-  std::size_t calls_max = 65'536;  // calls that wait for their replies
+  std::size_t calls_max = 65'536;                  // calls that wait for their replies
+  std::atomic<std::uint64_t>* commands = nullptr;  // as in redis::ServerConnectionOptions
 };
 
 // Has one thread, and one connection to each node that it calls. Lost connections are opened again.

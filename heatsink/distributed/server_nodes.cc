@@ -15,7 +15,8 @@ redis::ServerConnectionOptions link_options(const ServerOptions& options) {
   return {.connect_timeout = options.connect_timeout,
           .backoff_min = options.backoff_min,
           .backoff_max = options.backoff_max,
-          .seed = std::random_device{}()};
+          .seed = std::random_device{}(),
+          .commands = options.commands};
 }
 
 redis::PipelineOptions pipeline_options(const net::RedisUrl& url, const ServerOptions& options) {

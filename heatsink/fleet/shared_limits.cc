@@ -123,7 +123,9 @@ ServerLimits::ServerLimits(std::string fleet, net::RedisUrl url, net::TlsContext
       instances_(std::make_shared<std::atomic<std::uint64_t>>(1)),
       url_(std::move(url)),
       tls_(std::move(tls)),
-      options_(std::move(options)) {}
+      options_(std::move(options)) {
+  options_.commands = &commands_;
+}
 
 ServerLimits::~ServerLimits() = default;
 

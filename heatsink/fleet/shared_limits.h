@@ -39,6 +39,8 @@ class ServerLimits final : public limit::SharedLimits {
   // For connections from now on; limits that are open keep theirs.
   void set_tls(net::TlsContext tls);
   void set_credentials(const std::string& user, const std::string& password);
+  // How many commands it has sent to servers.
+  std::uint64_t commands() const { return commands_.load(std::memory_order_relaxed); }
 
   Result<std::shared_ptr<limit::SharedLimit>> open(const std::string& name,
                                                    const limit::LimiterOptions& options,
@@ -47,6 +49,7 @@ class ServerLimits final : public limit::SharedLimits {
  private:
   const std::string fleet_;
   const std::shared_ptr<std::atomic<std::uint64_t>> instances_;
+  std::atomic<std::uint64_t> commands_{0};
   std::mutex mutex_;  // guards the rest
   net::RedisUrl url_;
   net::TlsContext tls_;

@@ -47,4 +47,15 @@ std::optional<std::string> query_value(std::string_view query, std::string_view 
   return std::nullopt;
 }
 
+std::optional<std::string> unknown_parameter(std::string_view query,
+                                             std::span<const std::string> known) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::string_view name = pair.substr(0, pair.find('='));
+    if (!name.empty() && std::ranges::find(known, name) == known.end()) return std::string(name);
+  }
+  return std::nullopt;
+}
+
 }  // namespace heatsink::httpd

@@ -98,6 +98,12 @@ void EventLoop::cancel(TimerId timer) { state_->timers.cancel(timer); }
 
 void EventLoop::post(std::function<void()> work) { state_->mailbox.post(std::move(work)); }
 
+bool EventLoop::try_post(std::function<void()> work) {
+  return state_->mailbox.try_post(std::move(work));
+}
+Mailbox::Counts EventLoop::mailbox() const { return state_->mailbox.counts(); }
+bool EventLoop::is_full() const { return state_->mailbox.is_full(); }
+
 void EventLoop::on_turn_end(std::function<void()> hook) {
   state_->turn_end.push_back(std::move(hook));
 }

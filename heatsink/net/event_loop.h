@@ -9,17 +9,18 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/net/interest.h"
+#include "heatsink/net/mailbox.h"
 #include "heatsink/net/poller.h"
 #include "heatsink/net/timer_queue.h"
 
 namespace heatsink::net {
 
-// Runs on one thread; other threads may call only post() and stop() (signal handlers neither). A
-// turn handles events (256 at most), due timers, posted work, and turn-end hooks, in this order.
-// The loop does not own handlers. A handler removes itself before it is destroyed; it may do so at
-// any time, even inside a callback. Events of a removed registration are never delivered, even if
-// they were already fetched from the kernel. Cost: one wait and one reading of the clock per turn;
-// for system calls see EpollPoller.
+// Runs on one thread; other threads may call only post(), try_post(), mailbox() and stop()
+// (signal handlers none of them). A turn handles events (256 at most), due timers, posted work, and
+// turn-end hooks, in this order. The loop does not own handlers. A handler removes itself before it
+// is destroyed; it may do so at any time, even inside a callback. Events of a removed registration
+// are never delivered, even if they were already fetched from the kernel. Cost: one wait and one
+// reading of the clock per turn; for system calls see EpollPoller.
 class EventLoop {
  public:
   EventLoop();                                         // uses an EpollPoller
@@ -42,6 +43,10 @@ class EventLoop {
   // Thread-safe: runs `work` on the loop's thread in its next turn. Keeps the order within each
   // posting thread. One eventfd write per batch. Destroying the loop drops queued work.
   void post(std::function<void()> work);
+  // Any thread: the same for work that its sender can do without. False: too much work waits.
+  [[nodiscard]] bool try_post(std::function<void()> work);
+  Mailbox::Counts mailbox() const;  // any thread
+  bool is_full() const;             // any thread: try_post() would refuse
 
   // Called at the end of each turn, to flush the turn's output. Add hooks before run(), never
   // inside a hook; they stay.

@@ -6,12 +6,22 @@
 namespace heatsink::net {
 
 void Mailbox::post(std::function<void()> work) {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(work));
   }
   const State before = state_.exchange(State::kPosted);
   if (before == State::kAsleep || (wakes_always_ && before == State::kAwake)) wake_();
+}
+
+bool Mailbox::try_post(std::function<void()> work) {
+  if (is_full()) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  post(std::move(work));
+  return true;
 }
 
 bool Mailbox::may_sleep() {
@@ -26,6 +36,7 @@ void Mailbox::run_posted() {
     running_.swap(posted_);
   }
   for (std::function<void()>& work : running_) work();
+  waiting_.fetch_sub(running_.size(), std::memory_order_relaxed);
   running_.clear();
 }
 

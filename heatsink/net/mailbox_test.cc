@@ -44,5 +44,21 @@ TEST(Mailbox, AnOwnerWokenByOtherThingsIsAwakeToo) {
   EXPECT_EQ(wakes, 0);
 }
 
+TEST(Mailbox, RefusesWhatItsSenderCanDoWithoutOnceTooMuchWaits) {
+  Mailbox mailbox([] {});
+  std::size_t ran = 0;
+  for (std::size_t i = 0; i < Mailbox::kWaitingMax; ++i)
+    ASSERT_TRUE(mailbox.try_post([&] { ++ran; }));
+  EXPECT_TRUE(mailbox.is_full());
+  EXPECT_FALSE(mailbox.try_post([&] { ++ran; }));
+  mailbox.post([&] { ++ran; });  // bounded by its senders: never refused
+  EXPECT_EQ(mailbox.counts().waiting, Mailbox::kWaitingMax + 1);
+  EXPECT_EQ(mailbox.counts().refused, 1U);
+  mailbox.run_posted();
+  EXPECT_EQ(ran, Mailbox::kWaitingMax + 1);
+  EXPECT_EQ(mailbox.counts().waiting, 0U);
+  EXPECT_TRUE(mailbox.try_post([] {}));
+}
+
 }  // namespace
 }  // namespace heatsink::net

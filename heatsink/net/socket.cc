@@ -284,6 +284,11 @@ void limit_unconfirmed(int fd, Nanos limit) noexcept {
   (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
 }
 
+void reset_at_close(int fd) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept {
   while (true) {
     const ssize_t count = ::send(fd, bytes, size, MSG_NOSIGNAL);

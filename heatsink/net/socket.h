@@ -65,6 +65,8 @@ bool wait_until_ready(int fd, Interest interest, Nanos at_most) noexcept;
 void end_output(int fd) noexcept;
 // TCP_USER_TIMEOUT: see Stream::limit_unconfirmed(). No effect on other sockets.
 void limit_unconfirmed(int fd, Nanos limit) noexcept;
+// SO_LINGER with 0 s: see Stream::reset_at_close(). No effect on other sockets.
+void reset_at_close(int fd) noexcept;
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept;
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept;  // MSG_NOSIGNAL
 

@@ -63,6 +63,13 @@ class Stream {
   void limit_unconfirmed(Nanos limit) noexcept {
     if (socket_) net::limit_unconfirmed(fd_, limit);
   }
+  // close() will reset the connection, so that this machine's kernel drops what the peer's kernel
+  // has not confirmed. Otherwise the kernel goes on sending it, for minutes. What the peer's kernel
+  // has confirmed stays there, and the peer may still read it. Of an open connection; only TCP has
+  // it.
+  void reset_at_close() noexcept {
+    if (socket_) net::reset_at_close(fd_);
+  }
   // As net::local_text(); "" without a socket.
   std::string local_text() const;
   // After kClosed: "the connection was lost", or the reason that TLS knows.

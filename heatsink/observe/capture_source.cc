@@ -14,6 +14,7 @@ namespace heatsink::observe {
 namespace {
 
 constexpr Nanos kBetweenLooks = std::chrono::seconds(1);
+constexpr Nanos kWorkWindow = std::chrono::seconds(10);
 constexpr Nanos kFresh = Millis(200);  // rows younger than this are not rebuilt
 // The kernel keeps a packet for two turns of its timer at most (capture/pcap_handle.cc sets 10 ms).
 constexpr Nanos kInKernel = Millis(50);
@@ -37,14 +38,32 @@ CaptureSource::CaptureSource(CaptureSourceOptions options, const OpenCapture& op
 void CaptureSource::tick(TimePoint now) {
   if (!feed_) return;
   now_ = now;
+  const Nanos before = options_.cpu();
   drain();
   if (!feed_) return;
   if (!started_at_) {
     started_at_ = seen_ = now;
-    cpu_at_start_ = options_.cpu();
     look();
   }
-  if (now - looked_at_ >= kBetweenLooks) look();
+  const bool looks = now - looked_at_ >= kBetweenLooks;
+  if (looks) look();
+  work_ += options_.cpu() - before;
+  if (looks) mark_work();
+}
+
+void CaptureSource::mark_work() {
+  marks_.push_back({now_, work_, counters_.commands});
+  while (now_ - marks_.front().at > kWorkWindow) marks_.pop_front();
+}
+
+std::string CaptureSource::work_text() const {
+  constexpr Nanos kWorkMin = std::chrono::seconds(2);
+  if (marks_.size() < 2 || marks_.back().at - marks_.front().at < kWorkMin) return "";
+  const WorkMark &first = marks_.front(), &last = marks_.back();
+  const double seconds = seconds_of(last.at - first.at);
+  return fmt::format("; reading them takes {:.1f} % of a core at {:.0f} commands/s (measured)",
+                     100 * seconds_of(last.cpu - first.cpu) / seconds,
+                     static_cast<double>(last.commands - first.commands) / seconds);
 }
 
 void CaptureSource::own_connection(const std::string& local) {
@@ -136,11 +155,7 @@ SourceFacts CaptureSource::facts() const {
   SourceFacts out;
   out.name = "capture";
   out.cost = "sends the server no command; on its machine the kernel copies packets";
-  const double watched = started_at_ ? seconds_of(now_ - *started_at_) : 0;
-  if (feed_ && watched >= seconds_of(kFirstRows)) {
-    out.cost += fmt::format("; reading them takes {:.1f} % of a core (measured)",
-                            100 * seconds_of(options_.cpu() - cpu_at_start_) / watched);
-  }
+  if (feed_) out.cost += work_text();
   out.blind_spots =
       "TLS, Unix sockets, traffic that does not pass here; keys that scripts do not declare; reads "
       "and latency of replies that cannot be matched to a command";

@@ -69,6 +69,8 @@ class CaptureSource final : public Source {
   void look();  // about once a second
   void fail(std::string why);
   void refresh();
+  void mark_work();
+  std::string work_text() const;  // "" until it is measured
   SourceFacts facts() const;
   std::string note() const;
   std::vector<KeyRow> rows(const detect::Summary& summary) const;
@@ -85,7 +87,15 @@ class CaptureSource final : public Source {
   TimePoint seen_{};       // everything up to this time has been counted
   std::optional<TimePoint> started_at_;
   TimePoint looked_at_{};
-  Nanos cpu_at_start_{};
+  // Its own work. Opening the capture and the first second are not in it: they happen once, and at
+  // a low rate they would be most of it.
+  struct WorkMark {
+    TimePoint at{};
+    Nanos cpu{0};
+    std::uint64_t commands = 0;
+  };
+  Nanos work_{0};               // CPU time in tick()
+  std::deque<WorkMark> marks_;  // one per look, those of the last kWorkWindow
   detect::Summary summary_;
   SourceState state_ = SourceState::kStarting;
   std::string failure_;  // the reason for kFailed

@@ -113,7 +113,31 @@ void LfuSource::begin_scan(TimePoint now) {
         "the --resume file is not a saved scan of this server: give another file, or remove it");
   state_ = SourceState::kRunning;
   next_at_ = kept_at_ = now;
+  ask_first_key(now);
   if (is_new) looked_ = Interval{now, now};
+}
+
+// Another node of a cluster may have the key, and a user may forbid it: the scan goes on without
+// it.
+void LfuSource::ask_first_key(TimePoint now) {
+  if (!options_.first_key) return;
+  std::size_t asked = 0;
+  for (const Database& database : databases_) {
+    if (options_.first_db && database.number != *options_.first_db) continue;
+    if (asked++ == kFirstDatabasesMax) break;
+    pipeline_.ask({"SELECT", std::to_string(database.number)}, now,
+                  [](const Result<resp::Value>&, TimePoint) {});
+    pipeline_.ask({"OBJECT", "FREQ", *options_.first_key}, now,
+                  [this, db = database.number](const Result<resp::Value>& reply, TimePoint) {
+                    take_first_counter(db, reply);
+                  });
+  }
+}
+
+void LfuSource::take_first_counter(std::uint32_t db, const Result<resp::Value>& reply) {
+  if (!reply || reply->type != resp::Value::Type::kInteger) return;
+  const auto value = static_cast<int>(std::clamp<std::int64_t>(reply->integer, 0, kLfuMost));
+  first_.push_back({value, db, *options_.first_key});
 }
 
 void LfuSource::ask_batch(TimePoint now) {
@@ -284,27 +308,52 @@ SourceFacts LfuSource::facts() const {
 // any rate.
 std::optional<double> LfuSource::absent_max() const {
   if (state_ != SourceState::kFinished) return std::nullopt;
-  const int counter = best_.size() > kRowsMax ? best_[kRowsMax].counter : 0;
+  const std::size_t listed = kRowsMax - first_.size();
+  const int counter = best_.size() > listed ? best_[listed].counter : 0;
   const double high = lfu_rate(counter, settings_).high;
   return std::isfinite(high) ? std::optional(high) : std::nullopt;
+}
+
+KeyRow LfuSource::row_of(const Candidate& key) const {
+  KeyRow row;
+  row.count.key = key.key.substr(0, detect::kKeyBytesMax);
+  row.count.key_truncated = key.key.size() > detect::kKeyBytesMax;
+  row.count.db = key.db;
+  row.count.hash = in_db(hash_name(key.key, options_.seed), key.db);
+  row.rate = lfu_rate(key.counter, settings_);
+  row.reason = fmt::format("counter {} of 255: {:.0f} accesses if the key was new", key.counter,
+                           lfu_accesses(key.counter, settings_));
+  row.share = std::numeric_limits<double>::quiet_NaN();
+  row.is_hot = key.counter == kLfuMost;
+  return row;
+}
+
+// The best keys, of which the least make room for the first key.
+std::vector<LfuSource::Candidate> LfuSource::listed() const {
+  std::vector<Candidate> out = best_;
+  for (const Candidate& key : first_) {
+    std::erase_if(
+        out, [&](const Candidate& other) { return other.db == key.db && other.key == key.key; });
+  }
+  if (!first_.empty() && out.size() > kRowsMax - first_.size())
+    out.resize(kRowsMax - first_.size());
+  out.insert(out.end(), first_.begin(), first_.end());
+  return out;
+}
+
+double LfuSource::progress() const {
+  double keys = 0;
+  for (const Database& database : databases_) keys += database.keys;
+  if (state_ == SourceState::kFinished) return 1;
+  return keys > 0 ? std::min(scanned_ / keys, 1.0) : 0;
 }
 
 Observation LfuSource::observe(TimePoint now) {
   std::vector<KeyRow> rows;
   double sum = 0;
-  for (const Candidate& key : best_) {
-    KeyRow row;
-    row.count.key = key.key.substr(0, detect::kKeyBytesMax);
-    row.count.key_truncated = key.key.size() > detect::kKeyBytesMax;
-    row.count.db = key.db;
-    row.count.hash = in_db(hash_name(key.key, options_.seed), key.db);
-    row.rate = lfu_rate(key.counter, settings_);
-    row.reason = fmt::format("counter {} of 255: {:.0f} accesses if the key was new", key.counter,
-                             lfu_accesses(key.counter, settings_));
-    row.share = std::numeric_limits<double>::quiet_NaN();
-    row.is_hot = key.counter == kLfuMost;
-    sum += row.rate.rate;
-    rows.push_back(std::move(row));
+  for (const Candidate& key : listed()) {
+    rows.push_back(row_of(key));
+    sum += rows.back().rate.rate;
   }
   Observation out;
   const Nanos watched = std::max<Nanos>(now - started_at_, Millis(1));
@@ -317,6 +366,9 @@ Observation LfuSource::observe(TimePoint now) {
   out.report.hot_means =
       "a full counter (255); the other sources and a proxy ask for " + detect::automatic_words();
   out.report.quiet = "no counter is full: no key has more than a few dozen accesses per second";
+  if (state_ != SourceState::kFinished)
+    out.report.undecided = fmt::format(
+        "no counter is full in the {:.1f} % of the keys scanned so far", 100 * progress());
   out.report.upstream_up = pipeline_.is_up() || state_ == SourceState::kFinished;
   out.report.absent_max = absent_max();
   out.facts = facts();
@@ -324,12 +376,8 @@ Observation LfuSource::observe(TimePoint now) {
   out.state = state_;
   out.note = note_;
   out.trouble = pipeline_.trouble();
-  double keys = 0;
-  for (const Database& database : databases_) keys += database.keys;
-  out.work = keys;
-  out.progress = state_ == SourceState::kFinished ? 1
-                 : keys > 0                       ? std::min(scanned_ / keys, 1.0)
-                                                  : 0;
+  for (const Database& database : databases_) out.work += database.keys;
+  out.progress = progress();
   return out;
 }
 

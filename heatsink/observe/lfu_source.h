@@ -25,6 +25,9 @@ struct LfuSourceOptions {
   std::uint32_t db = 0;
   bool all_databases = true;  // false: only `db`
   double keys_per_second = 5000;
+  // Its counter is read before the scan, and it always has a row if it exists.
+  std::optional<std::string> first_key{};
+  std::optional<std::uint32_t> first_db{};  // of first_key; nothing: in each database
   std::uint64_t seed = 0;
   // Where a scan resumes: the last argument of `keep`; "" begins a new scan. The source calls
   // `keep` about once a second, and with "" at the end of the scan.
@@ -38,7 +41,8 @@ struct LfuSourceOptions {
 class LfuSource final : public Source {
  public:
   static constexpr std::size_t kKept = 200;
-  static constexpr std::size_t kBatch = 100;  // keys per SCAN
+  static constexpr std::size_t kBatch = 100;             // keys per SCAN
+  static constexpr std::size_t kFirstDatabasesMax = 16;  // that are asked for the first key
 
   explicit LfuSource(LfuSourceOptions options);
 
@@ -62,6 +66,11 @@ class LfuSource final : public Source {
                    std::function<void(const std::string&)> take);
   void take_keyspace(const std::string& info);
   void begin_scan(TimePoint now);
+  void ask_first_key(TimePoint now);
+  void take_first_counter(std::uint32_t db, const Result<resp::Value>& reply);
+  double progress() const;
+  KeyRow row_of(const Candidate& key) const;
+  std::vector<Candidate> listed() const;
   void ask_batch(TimePoint now);
   void take_batch(const resp::Value& reply, TimePoint now);
   void take_counter(const std::string& key, const Result<resp::Value>& reply, TimePoint now);
@@ -100,7 +109,8 @@ class LfuSource final : public Source {
   // when counters were read; nothing: not yet, or partly in an earlier run
   std::optional<Interval> looked_;
   double scanned_ = 0;
-  std::vector<Candidate> best_;  // by counter, descending
+  std::vector<Candidate> best_;   // by counter, descending
+  std::vector<Candidate> first_;  // the first key, for each database that has it
   SourceState state_ = SourceState::kStarting;
   std::string note_;
 };

@@ -98,6 +98,33 @@ class LfuSourceTest : public testing::Test {
   std::unique_ptr<ScriptedServer> server_;
 };
 
+TEST_F(LfuSourceTest, AsksForTheFirstKeyBeforeTheScanAndListsItThoughOthersHaveMore) {
+  LfuSourceOptions first = options();
+  first.first_key = "k:5";
+  first.first_db = 0;
+  start(first);
+  server_->run_for(Millis(30));
+  const auto has_row = [](const Observation& seen) {
+    return std::ranges::any_of(seen.report.keys, [](const report::KeyReport& row) {
+      return row.verdict.count.key == "k:5" && row.verdict.count.db == 0;
+    });
+  };
+  EXPECT_TRUE(has_row(seen()));
+  EXPECT_LE(script_.counters_, 101);
+  server_->run_for(Millis(1400));
+  EXPECT_EQ(seen().state, SourceState::kFinished);
+  EXPECT_TRUE(has_row(seen()));
+  EXPECT_EQ(seen().report.keys.size(), kRowsMax);
+}
+
+TEST_F(LfuSourceTest, SaysThatNothingIsHotOnlyWhenAllKeysWereScanned) {
+  start(options());
+  server_->run_for(Millis(600));
+  EXPECT_THAT(seen().report.undecided, HasSubstr("% of the keys scanned so far"));
+  server_->run_for(Millis(800));
+  EXPECT_EQ(seen().report.undecided, "");
+}
+
 TEST_F(LfuSourceTest, ScansAllDatabasesAtItsPaceAndOrdersByCounter) {
   start(options());
   server_->run_for(Millis(600));

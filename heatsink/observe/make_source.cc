@@ -49,6 +49,8 @@ std::unique_ptr<Source> make_lfu(const SourceOptions& options) {
   out.seed = options.seed;
   out.resume_from = options.resume_from;
   out.keep = options.keep;
+  out.first_key = options.first_key;
+  out.first_db = options.first_db;
   if (options.scan_keys_per_second > 0) out.keys_per_second = options.scan_keys_per_second;
   return std::make_unique<LfuSource>(std::move(out));
 }

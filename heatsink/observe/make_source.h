@@ -23,6 +23,9 @@ struct SourceOptions {
   // a PING slower than this while heatsink burdens the server ends the burden
   Nanos latency_max = Millis(100);
   double scan_keys_per_second = 0;  // for lfu; 0: its default
+  // For lfu: the key that is asked for first (lfu_source.h).
+  std::optional<std::string> first_key{};
+  std::optional<std::uint32_t> first_db{};
   // For lfu: where the scan resumes, and the function that saves its position (lfu_source.h).
   std::string resume_from;
   std::function<void(const std::string&)> keep;

@@ -24,18 +24,20 @@ MonitorPace::MonitorPace(const MonitorPaceOptions& options)
 
 Nanos MonitorPace::period() const {
   const Nanos whole = options_.on + options_.off;
-  return cycles_ < kShortCycles ? whole / kShorter : whole;
+  const int short_cycles = undecided_ ? kSpreadCycles : kShortCycles;
+  return cycles_ < short_cycles ? whole / kShorter : whole;
 }
 
 double MonitorPace::fraction() const {
-  const double most = static_cast<double>(options_.on.count()) /
-                      static_cast<double>((options_.on + options_.off).count());
-  const double loss = loss_.value_or(kAssumedLoss);
+  const double most = undecided_ ? kUndecidedMost
+                                 : static_cast<double>(options_.on.count()) /
+                                       static_cast<double>((options_.on + options_.off).count());
+  const double loss = loss_.value_or(std::min(kAssumedLoss, rate_ * kSecondsPerCommandMax));
   return std::min(most, loss > 0 ? options_.price_max.part / loss : most);
 }
 
 Nanos MonitorPace::next_on() const {
-  return std::max(scaled(period(), fraction() * strain_), kOnMin);
+  return std::clamp(scaled(period(), fraction() * strain_), kOnMin, options_.on);
 }
 
 Nanos MonitorPace::next_off(Nanos was_on) {

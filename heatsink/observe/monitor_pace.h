@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 
@@ -28,8 +29,10 @@ struct ServerWork {
 // Plans the duty cycle of MONITOR. MONITOR makes each command more expensive. The price is measured
 // as the CPU time per command with and without it, and the windows get as long as keeps the mean
 // below price_max, but never longer than `on`. Until it is measured, the price is taken as
-// kAssumedLoss. The first kShortCycles cycles are a quarter as long, so that bounds appear within a
-// few seconds.
+// kSecondsPerCommandMax for each command, and as kAssumedLoss for a server of unknown rate. The
+// first kShortCycles cycles are a quarter as long, so that bounds appear within a few seconds.
+// While nothing is decided, up to kSpreadCycles cycles are short, because many short windows see
+// more of bursty traffic than a few long ones.
 //
 // The pauses are random: exponential around their mean, limited to a quarter and three times of it.
 // Poisson samples see time averages (Wolff, Operations Research 1982), so periodic traffic is not
@@ -39,8 +42,12 @@ struct ServerWork {
 class MonitorPace {
  public:
   static constexpr double kAssumedLoss = 0.6;  // share of the server's core that MONITOR takes
+  // What MONITOR adds to a command, at the most; measured: 2 - 10 us with one listener.
+  static constexpr double kSecondsPerCommandMax = 50e-6;
+  static constexpr double kUndecidedMost = 0.5;  // of the time, while nothing is decided
   static constexpr int kShortCycles = 8;
   static constexpr int kShorter = 4;
+  static constexpr int kSpreadCycles = 60;  // short ones in all, while nothing is decided
   static constexpr Nanos kOnMin = Millis(5);
 
   explicit MonitorPace(const MonitorPaceOptions& options);
@@ -53,6 +60,10 @@ class MonitorPace {
   // Call it after each window with the server's work with MONITOR and, before it, without. Too
   // little work is ignored. The latest few windows count.
   void learn(const ServerWork& with, const ServerWork& without);
+  // Commands per second that the server executes.
+  void set_rate(double rate) { rate_ = rate; }
+  // Whether the busiest key is still undecided.
+  void set_undecided(bool undecided) { undecided_ = undecided; }
   // The server or the connection is overloaded: halves the windows for good.
   void halve();
 
@@ -70,6 +81,8 @@ class MonitorPace {
   std::optional<double> loss_;
   double strain_ = 1;  // factor on the window length, from halve()
   int cycles_ = 0;
+  double rate_ = std::numeric_limits<double>::infinity();
+  bool undecided_ = false;
 };
 
 }  // namespace heatsink::observe

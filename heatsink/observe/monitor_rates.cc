@@ -31,6 +31,13 @@ struct Estimate {
   RateBounds share;  // of all accesses
 };
 
+// `least`: what is proven without the server's count.
+RateBounds of_executed(const std::vector<WindowCount>& of_lines, double executed, double least) {
+  const RateBounds part = rate_bounds(of_lines, std::numeric_limits<double>::infinity());
+  const double rate = std::min(part.rate, 1.0) * executed;
+  return {rate, std::min(std::max(part.low * executed, least), rate), part.high * executed};
+}
+
 // Estimates what one key or template had in the windows.
 class Estimator {
  public:
@@ -52,16 +59,21 @@ class Estimator {
   }
 
   Estimate estimate(KeyHash which) const {
-    std::vector<WindowCount> seen, of_all;
+    std::vector<WindowCount> seen, of_all, of_lines;
     for (std::size_t i = 0; i < bounds_.size(); ++i) {
       const auto [low, high] = in_window(i, which);
       seen.push_back({windows_.seconds[i], low, high});
+      // A window without traffic is no evidence for a share.
+      if (windows_.counts[i].requests == 0) continue;
       of_all.push_back({static_cast<double>(windows_.counts[i].requests), low, high});
+      if (i < windows_.lines.size()) of_lines.push_back({windows_.lines[i], low, high});
     }
     // The share is the same ratio, with all accesses in place of seconds: if all keys slow down
     // together, it stays the same.
-    return {rate_bounds(seen, windows_.watched_seconds),
-            rate_bounds(of_all, std::numeric_limits<double>::infinity())};
+    RateBounds rate = rate_bounds(seen, windows_.watched_seconds);
+    if (windows_.executed && of_lines.size() >= kBusyWindowsMin)
+      rate = of_executed(of_lines, *windows_.executed, rate.low);
+    return {rate, rate_bounds(of_all, std::numeric_limits<double>::infinity())};
   }
 
  private:

@@ -18,7 +18,12 @@ struct MonitorWindows {
   std::vector<detect::Summary> counts;
   std::vector<double> seconds;
   double watched_seconds = 0;
+  std::vector<double> lines{};  // commands of each window; empty: not known
+  // Commands per second in all that time, by the server's own count; nothing: not known.
+  std::optional<double> executed{};
 };
+inline constexpr std::size_t kBusyWindowsMin = 5;
+
 struct MonitorRates {
   std::vector<KeyRow> keys;  // at most kRowsMax
   // Nothing without windows, or if they do not count templates. Of reads and writes only those that
@@ -26,6 +31,9 @@ struct MonitorRates {
   std::optional<report::TemplatesReport> templates;
 };
 
+// With the server's own count, a key's rate is its part of the commands in the windows times that
+// count (Cochran's ratio estimator with a known total): bursts make the commands in the windows
+// vary, but not that part. It needs kBusyWindowsMin windows with traffic.
 // O(windows * (keys + templates)).
 MonitorRates rates_of(const MonitorWindows& windows);
 

@@ -8,6 +8,7 @@
 
 #include "heatsink/detect/detect.h"
 #include "heatsink/observe/monitor_rates.h"
+#include "heatsink/observe/monitor_verdict.h"
 #include "heatsink/observe/seconds.h"
 #include "heatsink/observe/server_info.h"
 #include "heatsink/report/report.h"
@@ -149,6 +150,8 @@ void MonitorSource::take_work(const std::optional<ServerWork>& work, TimePoint n
   if (phase_ == Phase::kOver) return;
   std::optional<WorkAt> seen;
   if (work) seen = WorkAt{*work, now};
+  latest_ = seen;
+  if (const auto rate = executed_rate()) pace_.set_rate(*rate);
   if (!window_ahead) {
     if (seen && before_ && without_)
       pace_.learn(work_between(before_->work, seen->work, seen->at - before_->at), *without_);
@@ -170,7 +173,8 @@ void MonitorSource::finish_window(TimePoint now) {
   const TimePoint from = stream_.begun_at();
   const Nanos was_on = stream_.has_begun() ? now - from : Nanos(0);
   if (auto heard = stream_.take_window(now); heard && heard->seconds > 0) {
-    windows_.push_back({std::move(heard->summary), heard->seconds, from, now});
+    windows_.push_back({std::move(heard->summary), heard->seconds, from, now,
+                        static_cast<double>(heard->lines), before_});
     ++windows_ever_;
     while (windows_.front().from + options_.horizon < now && windows_.size() > kWindowsWanted)
       windows_.pop_front();
@@ -178,6 +182,7 @@ void MonitorSource::finish_window(TimePoint now) {
   if (state_ == SourceState::kStarting && windows_ever_ >= kWindowsWanted)
     state_ = SourceState::kRunning;
   phase_ = Phase::kWaiting;
+  pace_.set_undecided(!observe(now).report.undecided.empty());
   due_ = now + pace_.next_off(was_on);
   ask_work(now, false);
 }
@@ -220,6 +225,25 @@ SourceFacts MonitorSource::facts() const {
   return out;
 }
 
+// Commands per second since the first window, by the server's own count, which has no pauses.
+// Nothing: INFO is refused, or the server was restarted.
+std::optional<double> MonitorSource::executed_rate() const {
+  if (windows_.empty() || !windows_.front().before || !latest_) return std::nullopt;
+  const WorkAt& first = *windows_.front().before;
+  const double seconds = seconds_of(latest_->at - first.at);
+  const double commands = latest_->work.commands - first.work.commands;
+  if (seconds <= 0 || commands < 0) return std::nullopt;
+  return commands / seconds;
+}
+
+void MonitorSource::judge(const std::vector<WindowCount>& lines, double watched_s,
+                          report::Report& report) const {
+  const std::optional<double> executed = executed_rate();
+  bound_by_executed(lines, watched_s, executed, report);
+  if (state_ == SourceState::kStarting) return;
+  report.undecided = what_is_undecided(lines, watched_s, executed, report);
+}
+
 Observation MonitorSource::observe(TimePoint now) {
   Observation out;
   out.facts = facts();
@@ -227,11 +251,14 @@ Observation MonitorSource::observe(TimePoint now) {
   out.note = note_;
   out.trouble = pipeline_.trouble();
   MonitorWindows windows;
+  std::vector<WindowCount> lines;
   double seconds = 0;
   Totals totals;
   for (const Window& window : windows_) {
+    lines.push_back({window.seconds, window.lines, window.lines});
     windows.counts.push_back(window.summary);
     windows.seconds.push_back(window.seconds);
+    windows.lines.push_back(window.lines);
     seconds += window.seconds;
     totals.requests_rate += static_cast<double>(window.summary.requests);
     totals.writes_rate += static_cast<double>(window.summary.writes);
@@ -243,6 +270,7 @@ Observation MonitorSource::observe(TimePoint now) {
     totals.reads_rate = totals.requests_rate - totals.writes_rate;
   }
   windows.watched_seconds = seconds_of(watched);
+  windows.executed = executed_rate();
   MonitorRates rates = rates_of(windows);
   out.report = make_report(std::move(rates.keys), totals, options_.server,
                            std::max<Nanos>(watched, Millis(1)),
@@ -250,6 +278,7 @@ Observation MonitorSource::observe(TimePoint now) {
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = pipeline_.is_up();
   out.report.absent_max = absent_rate(windows, out.report.keys);
+  judge(lines, windows.watched_seconds, out.report);
   out.report.templates = std::move(rates.templates);
   return out;
 }

@@ -12,6 +12,7 @@
 #include "heatsink/observe/latency_probe.h"
 #include "heatsink/observe/monitor_pace.h"
 #include "heatsink/observe/monitor_stream.h"
+#include "heatsink/observe/rate_bounds.h"
 #include "heatsink/observe/rows.h"
 #include "heatsink/observe/source.h"
 #include "heatsink/report/report.h"
@@ -44,11 +45,17 @@ class MonitorSource final : public Source {
 
  private:
   enum class Phase : std::uint8_t { kWaiting, kOpening, kAsking, kListening, kEnding, kOver };
+  struct WorkAt {
+    ServerWork work;
+    TimePoint at{};
+  };
   struct Window {
     detect::Summary summary;
     double seconds = 0;
     TimePoint from{};
     TimePoint to{};
+    double lines = 0;
+    std::optional<WorkAt> before;
   };
 
   void tick_latency(TimePoint now);
@@ -59,6 +66,8 @@ class MonitorSource final : public Source {
   void finish_window(TimePoint now);
   void on_failure(const Error& why, TimePoint now);
   void stop(std::string why, SourceState state);
+  std::optional<double> executed_rate() const;
+  void judge(const std::vector<WindowCount>& lines, double watched_s, report::Report& report) const;
   SourceFacts facts() const;
 
   MonitorSourceOptions options_;
@@ -75,12 +84,9 @@ class MonitorSource final : public Source {
   std::deque<Window> windows_;
   std::size_t windows_ever_ = 0;
   std::optional<TimePoint> started_at_;
-  struct WorkAt {
-    ServerWork work;
-    TimePoint at{};
-  };
   std::optional<WorkAt> before_;  // at the start of the latest window
   std::optional<WorkAt> after_;   // at the end of the latest window
+  std::optional<WorkAt> latest_;  // nothing: the latest INFO did not tell
   std::optional<ServerWork> without_;
   std::string stats_;  // the first INFO's reply, while the second is awaited
   SourceState state_ = SourceState::kStarting;

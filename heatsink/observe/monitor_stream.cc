@@ -87,6 +87,8 @@ Status MonitorStream::take_line(std::string_view line, bool cut, TimePoint now) 
     if (--greetings_left_ == 0) state_ = State::kReady;
     return Unit{};
   }
+  if (!window_)
+    return Error{ErrorCode::kProtocol, "the server sends lines before MONITOR was asked for"};
   if (line.starts_with('-')) return take_error(line.substr(1), now);
   if (line == "+OK" && !accepted_) {
     accepted_ = true;

@@ -56,6 +56,14 @@ TEST_F(MonitorStreamTest, CountsBetweenTheMarksByTheServersClock) {
   EXPECT_TRUE(stream_.is_closed());
 }
 
+TEST(MonitorStream, LinesBeforeMonitorAreAnError) {
+  MonitorStream stream({}, 1);
+  stream.open();
+  stream.connected(at(0));
+  const Status status = stream.received("+OK\r\n" + line("100.1", R"("get" "k")"), at(1));
+  EXPECT_THAT(status.error().message, HasSubstr("before MONITOR"));
+}
+
 TEST_F(MonitorStreamTest, LinesMayComeInAnyPieces) {
   const std::string all = kBeginMark + line("100.1", R"("get" "a\"b")") + kEndMark;
   stream_.received(all.substr(0, kBeginMark.size()), at(3)).ok();

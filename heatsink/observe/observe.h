@@ -4,10 +4,11 @@
 // that runs it all).
 #pragma once
 
-#include "heatsink/observe/capture_target.h"  // IWYU pragma: export
-#include "heatsink/observe/cross_check.h"     // IWYU pragma: export
-#include "heatsink/observe/fleet.h"           // IWYU pragma: export
-#include "heatsink/observe/make_source.h"     // IWYU pragma: export
-#include "heatsink/observe/observer.h"        // IWYU pragma: export
-#include "heatsink/observe/picture.h"         // IWYU pragma: export
-#include "heatsink/observe/source.h"          // IWYU pragma: export
+#include "heatsink/observe/capture_target.h"   // IWYU pragma: export
+#include "heatsink/observe/cross_check.h"      // IWYU pragma: export
+#include "heatsink/observe/fleet.h"            // IWYU pragma: export
+#include "heatsink/observe/make_source.h"      // IWYU pragma: export
+#include "heatsink/observe/monitor_verdict.h"  // IWYU pragma: export
+#include "heatsink/observe/observer.h"         // IWYU pragma: export
+#include "heatsink/observe/picture.h"          // IWYU pragma: export
+#include "heatsink/observe/source.h"           // IWYU pragma: export

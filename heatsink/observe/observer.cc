@@ -83,7 +83,9 @@ Observer::~Observer() {
 }
 
 void Observer::look_closer(std::optional<CloserKey> key) {
-  state_->loop.post([this, key = std::move(key)] { state_->fleet.look_closer(key); });
+  // Refused while thousands wait: the person asks again.
+  static_cast<void>(
+      state_->loop.try_post([this, key = std::move(key)] { state_->fleet.look_closer(key); }));
 }
 
 Picture Observer::observe() {

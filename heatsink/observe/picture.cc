@@ -66,6 +66,22 @@ std::optional<double> absent_max_of(const std::vector<NodeObservation>& all) {
   return most;
 }
 
+// One node's traffic that no window showed may be one key's.
+std::optional<double> unseen_rate_of(const std::vector<NodeObservation>& all) {
+  std::optional<double> most;
+  for (const NodeObservation& each : all) {
+    const auto& here = each.seen.report.unseen_rate;
+    if (here) most = std::max(most.value_or(0), *here);
+  }
+  return most;
+}
+
+std::string undecided_of(const std::vector<NodeObservation>& all) {
+  const auto first = std::ranges::find_if(
+      all, [](const NodeObservation& each) { return !each.seen.report.undecided.empty(); });
+  return first == all.end() ? "" : first->node + ": " + first->seen.report.undecided;
+}
+
 std::vector<Placed> placed_rows(std::vector<NodeObservation>& all, double of_all) {
   std::vector<Placed> rows;
   for (NodeObservation& each : all) {
@@ -168,6 +184,8 @@ Observation join_nodes(std::vector<NodeObservation> all, std::string upstream) {
   for (const NodeObservation& each : all) add_totals(each.seen.report, report);
   report.upstream = std::move(upstream);
   report.absent_max = absent_max_of(all);
+  report.unseen_rate = unseen_rate_of(all);
+  report.undecided = undecided_of(all);
   if (all.size() > 1) report.templates.reset();  // another node's may be the busiest
   report.hot_keys = report.write_hot_keys = 0;
   std::vector<Placed> rows = placed_rows(all, report.requests_rate);

@@ -168,8 +168,9 @@ void ProxyOptions::describe(OptionSet& set) {
            "A server that does not accept a connection within this time is unreachable.",
            ns(milliseconds(10)), ns(minutes(1))});
   set.add({"upstream.response-timeout", &response_timeout,
-           "Maximum silence on a connection to the server that owes a reply. Then the proxy closes "
-           "it. This covers shared connections, and the TLS handshake and login of new ones. Each "
+           "Maximum silence on a connection to the server that owes a reply. Then the proxy "
+           "resets it. The server may still execute what it has received. This covers shared "
+           "connections, and the TLS handshake and login of new ones. Each "
            "reply must be complete within ten times this time.",
            ns(milliseconds(100)), ns(hours(1))});
   set.add({"upstream.slot-stats-interval", &slot_stats_interval,
@@ -177,19 +178,7 @@ void ProxyOptions::describe(OptionSet& set) {
            "while somebody reads the load of slots (admin API, metrics). In a fleet: this times "
            "the number of proxies. 0: never.",
            0, ns(hours(1))});
-  set.add({.name = "upstream.on-down",
-           .target = &on_down,
-           .help = "What a command gets while the server is unreachable: an error, or a closed "
-                   "connection. Most client libraries retry after a closed connection.",
-           .choices = {"error", "close"}});
-  set.add(
-      {"upstream.backoff-min", &backoff_min,
-       "Pause before the second connection attempt. The pause then doubles, up to "
-       "upstream.backoff-max. Commands do not wait for the pause: while clients send commands, the "
-       "proxy tries every 10 ms, or every upstream.backoff-min if the server refuses its login.",
-       ns(milliseconds(1)), ns(minutes(1))});
-  set.add({"upstream.backoff-max", &backoff_max, "Longest pause between connection attempts.",
-           ns(milliseconds(1)), ns(minutes(5))});
+  describe_outages(set);
 
   set.add({.name = "log.level",
            .target = &log_level,

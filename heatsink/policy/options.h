@@ -56,7 +56,8 @@ struct ProxyOptions {
   Nanos connect_timeout = std::chrono::seconds(1);
   Nanos response_timeout = std::chrono::seconds(10);
   Nanos slot_stats_interval = std::chrono::seconds(10);
-  std::string on_down = "error";
+  std::string on_down = "close";
+  Nanos connect_wait = std::chrono::seconds(2);  // 0: requests do not wait for a server
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
 
@@ -142,6 +143,9 @@ struct ProxyOptions {
   std::deque<WarmingOptions> warming;
 
   void describe(OptionSet& set);
+
+ private:
+  void describe_outages(OptionSet& set);  // outage_options.cc
 };
 
 }  // namespace heatsink::policy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes requests wait until the tracker has processed all earlier invalidations: HEATSINK BARRIER,
-// the only command of the proxy's own, and reads that need a new proof.
+// and reads that need a new proof. Answers HEATSINK HELP, too; session_nodes.cc has HEATSINK NODE
+// and NODES.
 #pragma once
 
 #include <cstdint>

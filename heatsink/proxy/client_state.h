@@ -73,6 +73,7 @@ struct ClientState {
   bool pinned_ = false;
   bool introduced_ = false;  // the private connection carries the client's name for good
   bool lent_name_ = false;   // ... or until it is given back
+  bool replicates_ = false;  // after SYNC or PSYNC: the stream is the server's data
   // When the client last ran a script, which it now believes the server to have; unset: never. See
   // Session::server_left().
   TimePoint ran_script_at_{};

@@ -176,14 +176,34 @@ void ClusterServers::scatter_ended(Scatter& scatter) {
   Pending whole = std::move(found->whole);
   ended_.push_back(std::move(found->parts));  // it is on the call stack
   splits_.erase(found);
+  if (scatter.is_lost()) return lose(std::move(whole), scatter.loss());
   answer(std::move(whole), scatter.reply(shared_.next_random()));
 }
 
 // The client gets an error as from a server. Nothing was executed.
 void ClusterServers::refuse(Pending&& pending, const std::string& why) {
   ByteBuffer wire;
-  resp::append_error(wire, "ERR heatsink: " + why);
+  resp::append_error(wire, "CLUSTERDOWN heatsink: " + why);
   answer(std::move(pending), wire.view());
+}
+
+// The node that should execute it is not reachable. Nothing was executed.
+void ClusterServers::lose(Pending&& pending, const std::string& why) {
+  replies_.settle(pending, loop_.clock(), copies::Shown::kNothing);
+  pending.is_unexecuted = true;
+  if (pending.session != nullptr) pending.session->reply_lost(pending, false, why);
+  if (pending.kind == PendingKind::kCoalesced) replies_.gathered_lost(pending.number, why);
+}
+
+// Requests that another node has refused, on their way to this one.
+void ClusterServers::refuse_those_for(const redis::UpstreamAddress& replaced) {
+  std::deque<Refused> all = std::exchange(refused_, {});
+  for (Refused& each : all) {
+    if (each.to == &replaced)
+      lose(std::move(each.pending), replaced.unreachable(kReplaced));
+    else
+      refused_.push_back(std::move(each));
+  }
 }
 
 void ClusterServers::answer(Pending&& pending, std::string_view wire) {
@@ -228,9 +248,8 @@ bool ClusterServers::send_one(Refused& refused) {
   const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
   const bool is_late = now - refused.pending.rerouted->since > redirect_time(shared_.options());
   if (shared.connection == nullptr && (shared.down != nullptr || is_late)) {
-    refuse(std::move(refused.pending), shared.down != nullptr
-                                           ? *shared.down
-                                           : refused.to->unreachable("no connection in time"));
+    lose(std::move(refused.pending),
+         shared.down != nullptr ? *shared.down : refused.to->unreachable("no connection in time"));
     return true;
   }
   if (shared.connection == nullptr || !shared.connection->try_db(refused.pending.db)) return false;

@@ -19,7 +19,11 @@ ClusterServers::ClusterServers(SharedState& shared, net::EventLoop& loop,
       random_(random),
       home_(&shared.upstream_address) {}
 
-ClusterServers::~ClusterServers() { loop_.cancel(timer_); }
+ClusterServers::~ClusterServers() {
+  loop_.cancel(timer_);
+  loop_.cancel(look_timer_);
+  loop_.cancel(owed_timer_);
+}
 
 // ---- which server
 
@@ -28,16 +32,76 @@ void ClusterServers::follow_map() {
   if (std::exchange(looked_, true)) return;
   if (shared_.cluster.epoch_version() == version_) return;
   version_ = shared_.cluster.epoch_version();
-  map_ = shared_.cluster.map();
-  mark_nodes();
+  const std::shared_ptr<const topology::SlotMap> before =
+      std::exchange(map_, shared_.cluster.map());
+  mark_nodes(before.get());
+  // What waits for a node that is away may be for another node now.
+  for (auto& [address, node] : nodes_) node.server->wake_waiting();
 }
 
-void ClusterServers::mark_nodes() {
-  for (auto& [address, node] : nodes_)
-    if (std::exchange(node.in_map, false)) node.left_at = loop_.now();
-  for (const topology::SlotMap::Shard& shard : map_->shards) {
-    const auto found = nodes_.find(&shared_.cluster.node(shard.master));
-    if (found != nodes_.end()) found->second.in_map = true;
+void ClusterServers::mark_nodes(const topology::SlotMap* before) {
+  for (auto& [address, node] : nodes_) {
+    const auto is_its = [&, server = address](const topology::SlotMap::Shard& shard) {
+      return &shared_.cluster.node(shard.master) == server;
+    };
+    const bool was_in_map = std::exchange(node.in_map, std::ranges::any_of(map_->shards, is_its));
+    if (node.in_map) node.is_replaced = false;
+    if (node.in_map || !was_in_map) continue;
+    node.left_at = loop_.now();
+    node.is_replaced = before != nullptr && has_replaced(*address, *before);
+    if (!node.is_replaced || owed_timer_ != 0) continue;
+    // Not at once: a session may be on the call stack.
+    owed_timer_ = loop_.call_after(Nanos(0), [this] {
+      owed_timer_ = 0;
+      end_owed(loop_.now());
+    });
+  }
+}
+
+// Whether an owner of one of the server's slots has a higher config epoch than the server had.
+bool ClusterServers::has_replaced(const redis::UpstreamAddress& server,
+                                  const topology::SlotMap& before) const {
+  const std::optional<topology::NodeIndex> index = shared_.cluster.index_of(server);
+  if (!index) return false;
+  const auto its_epoch = before.config_epochs.find(*index);
+  if (its_epoch == before.config_epochs.end()) return false;
+  for (std::size_t slot = 0; slot < before.owners.size(); ++slot) {
+    if (before.owners[slot] != *index) continue;
+    const auto found = map_->config_epochs.find(map_->owners[slot]);
+    if (found != map_->config_epochs.end() && found->second > its_epoch->second) return true;
+  }
+  return false;
+}
+
+void ClusterServers::map_changed() {
+  follow_map();
+  if (version_ == shared_.cluster.epoch_version() || look_timer_ != 0) return;
+  look_timer_ = loop_.call_after(Nanos(0), [this] {
+    look_timer_ = 0;
+    follow_map();
+  });
+}
+
+// Nothing else ends what a stopped node owes on private connections: scripts may take long.
+void ClusterServers::end_owed(TimePoint now) {
+  for (auto& [address, node] : nodes_) {
+    const Nanos patience = node.is_replaced ? kLastAnswers : shared_.options().response_timeout;
+    if (node.in_map) continue;
+    if (const Nanos left = node.left_at + patience - now; left > Nanos(0)) {
+      // Sooner than check_timeouts(), which may come late.
+      if (!node.is_replaced || owed_timer_ != 0) continue;
+      owed_timer_ = loop_.call_after(left, [this] {
+        owed_timer_ = 0;
+        end_owed(loop_.now());
+      });
+      continue;
+    }
+    node.left_at = now;
+    if (node.is_replaced) {
+      refuse_those_for(*address);
+      node.server->leave(std::string(kReplaced));
+    }
+    if (node.borrowed > 0) host_.node_left(*address);
   }
 }
 
@@ -72,7 +136,7 @@ SingleServer& ClusterServers::at(const Destination& to) {
 
 redis::UpstreamAddress& ClusterServers::home() {
   const auto is_usable = [&](redis::UpstreamAddress& server) {
-    return node_of(server).server->known_down(Destination::any()) == nullptr;
+    return !node_of(server).server->is_away(Destination::any());
   };
   bool is_master = false;
   for (const topology::SlotMap::Shard& shard : map_->shards)
@@ -127,11 +191,25 @@ void ClusterServers::give_back(std::unique_ptr<Upstream> connection, bool clean)
 
 std::unique_ptr<Upstream> ClusterServers::adopt(Requester& session, net::Stream connection,
                                                 const CarriedSession::Private& state) {
-  if (shared_.cluster.is_expected()) return nullptr;  // which node it leads to is not carried
-  Node& node = node_of(shared_.upstream_address);
+  redis::UpstreamAddress* const server =
+      shared_.cluster.is_expected() ? node_behind(connection) : &shared_.upstream_address;
+  if (server == nullptr) return nullptr;
+  Node& node = node_of(*server);
   std::unique_ptr<Upstream> adopted = node.server->adopt(session, std::move(connection), state);
   if (adopted != nullptr) ++node.borrowed;
   return adopted;
+}
+
+// The other process may have found the node before this one has a map. Its address is that of a map
+// to come, unless the cluster announces host names.
+redis::UpstreamAddress* ClusterServers::node_behind(const net::Stream& connection) {
+  topology::ClusterDirectory& known = shared_.cluster;
+  for (topology::NodeIndex i = 0; i < known.nodes(); ++i)
+    if (leads_to(connection, known.node(i))) return &known.node(i);
+  const Result<net::HostPort> peer = net::parse_host_port(net::peer_text(connection.fd()));
+  if (!peer.ok()) return nullptr;
+  const std::optional<topology::NodeIndex> index = known.node_at(*peer, *peer);
+  return index ? &known.node(*index) : nullptr;
 }
 
 void ClusterServers::discard(std::unique_ptr<Upstream> connection) {
@@ -141,6 +219,13 @@ void ClusterServers::discard(std::unique_ptr<Upstream> connection) {
 }
 
 // ---- what the connections report
+
+// Without a login nothing has come from the node yet: the kernel of a stopped one accepts, too.
+void ClusterServers::ready(Upstream& connection) {
+  Node& node = node_of(connection.server());
+  if (connection.login() == Upstream::Login::kOwn) node.is_replaced = false;
+  node.server->ready(connection);
+}
 
 void ClusterServers::failed(Upstream& connection, const std::string& reason) {
   // A node that was restarted has no scripts.
@@ -172,14 +257,8 @@ void ClusterServers::server_moved() {
 
 void ClusterServers::check_timeouts(TimePoint now) {
   follow_map();  // also while no client asks: nodes that have left are let go
-  // Nothing else ends what a stopped node owes on private connections: scripts may take long.
-  const Nanos patience = shared_.options().response_timeout;
-  for (auto& [address, node] : nodes_) {
-    node.server->check_timeouts(now);
-    if (node.in_map || node.borrowed == 0 || now - node.left_at < patience) continue;
-    node.left_at = now;
-    host_.node_left(*address);
-  }
+  for (auto& [address, node] : nodes_) node.server->check_timeouts(now);
+  end_owed(now);
 }
 
 void ClusterServers::wake_ready() {

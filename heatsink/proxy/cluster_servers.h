@@ -51,7 +51,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   Upstream* shared_beside(const Upstream& connection) override {
     return of(connection).shared_beside(connection);
   }
-  const std::string* known_down(const Destination& to) override { return at(to).known_down(to); }
+  bool is_away(const Destination& to) override { return at(to).is_away(to); }
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
   bool carries(const Upstream& connection, const Destination& to) override;
@@ -64,9 +64,10 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
                std::string_view error) override;
   redis::UpstreamAddress* node_named_by(const topology::Redirect& redirect,
                                         const Upstream& from) override;
-  void ready(Upstream& connection) override { of(connection).ready(connection); }
+  void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;
   void server_moved() override;
+  void map_changed() override;
   void check_timeouts(TimePoint now) override;
   void wake_ready() override;
   void end_turn() override;
@@ -82,7 +83,8 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
     std::unique_ptr<SingleServer> server;
     std::size_t borrowed = 0;  // private connections that clients hold
     bool in_map = true;
-    TimePoint left_at{};  // since when it is not
+    TimePoint left_at{};       // since when it is not, or what it owed was last ended
+    bool is_replaced = false;  // by a master of a higher config epoch, and not heard of since
   };
   // The node that an error has named, which the cluster itself must name before it is used.
   struct Awaited {
@@ -118,8 +120,11 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
 
   // cluster_servers.cc
   void follow_map();
-  void mark_nodes();
+  void mark_nodes(const topology::SlotMap* before);
+  bool has_replaced(const redis::UpstreamAddress& server, const topology::SlotMap& before) const;
+  void end_owed(TimePoint now);
   Node& node_of(redis::UpstreamAddress& server);
+  redis::UpstreamAddress* node_behind(const net::Stream& connection);  // null: not known
   SingleServer& at(const Destination& to);
   SingleServer& of(const Upstream& connection);
   redis::UpstreamAddress& home();
@@ -134,6 +139,8 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool send_one(Refused& refused);
   void wake_later();
   void refuse(Pending&& pending, const std::string& why);
+  void lose(Pending&& pending, const std::string& why);
+  void refuse_those_for(const redis::UpstreamAddress& replaced);
   void answer(Pending&& pending, std::string_view wire);
 
   SharedState& shared_;
@@ -151,6 +158,8 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   std::vector<Split> splits_;                    // in flight
   std::vector<std::unique_ptr<Scatter>> ended_;  // freed at the end of the turn
   net::TimerId timer_ = 0;
+  net::TimerId look_timer_ = 0;  // follows the map in the next turn
+  net::TimerId owed_timer_ = 0;  // ends what replaced masters owe
 };
 
 }  // namespace heatsink::proxy

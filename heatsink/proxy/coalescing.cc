@@ -63,6 +63,7 @@ void Coalescing::answered(std::uint32_t number, std::string_view reply, TimePoin
     return;
   }
   counters_.add(copies::Count::kCoalescedAway, write.size() - 1);
+  shared_.key_loads.add(write.target().key, static_cast<std::int64_t>(write.size()) - 1);
   write.for_each_reply(reply, [&](CoalescedWrite::Writer writer, std::string_view wire) {
     writer.client.answered(writer.ticket, writer.silent ? std::string_view() : wire, read_at);
   });

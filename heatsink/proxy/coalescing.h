@@ -41,7 +41,7 @@ class WriteCarrier {
 class Coalescing {
  public:
   // The rules say how long writes are gathered. All references outlive it.
-  Coalescing(const copies::NodeState& shared, net::EventLoop& loop, copies::Counters& counters,
+  Coalescing(copies::NodeState& shared, net::EventLoop& loop, copies::Counters& counters,
              std::unique_ptr<WriteCarrier> carrier)
       : shared_(shared), loop_(loop), counters_(counters), carrier_(std::move(carrier)) {}
   Coalescing(const Coalescing&) = delete;
@@ -67,7 +67,7 @@ class Coalescing {
   void send(Coalescer::Group group);
   void send_each(const CoalescedWrite& write);
 
-  const copies::NodeState& shared_;
+  copies::NodeState& shared_;
   net::EventLoop& loop_;
   copies::Counters& counters_;
   const std::unique_ptr<WriteCarrier> carrier_;

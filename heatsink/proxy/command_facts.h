@@ -29,6 +29,7 @@ struct CommandFacts {
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
   bool shows_cluster = false;  // what it says depends on proxy.present-as
+  bool chooses_node = false;   // READONLY, READWRITE, ASKING
   CoalesceVerb gathered_as = CoalesceVerb::kNone;
   SpreadVerb spread_as = SpreadVerb::kNone;
   ScriptUse scripts = ScriptUse::kNone;
@@ -49,6 +50,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
           .shows_cluster = shows_cluster(command),
+          .chooses_node = chooses_node(command),
           .gathered_as = coalesce_verb(command.name),
           .spread_as = spread_verb(command.name),
           .scripts = script_use(command),

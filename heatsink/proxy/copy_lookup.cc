@@ -42,7 +42,8 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
     // Reads keep a copy alive: only copies that are read are renewed before they expire.
     key.copy->mark_read();
     key.entry->touch();
-    record_hit(*request.facts, key, reply.size());
+    record(*request.facts, key, reply.size(),
+           request.has_filled(key.hash) ? Source::kFill : Source::kCopy);
     if (combination == copies::KeyCombination::kArray) {
       wire.append(reply);
     } else {

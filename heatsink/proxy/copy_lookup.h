@@ -95,21 +95,35 @@ class CopyLookup {
     record_hit(*request.facts, key, reply.size());
     client_.session.serve(reply);
   }
+  // With the answer of the fill that the request has waited for: a miss.
+  void serve_filled(const Request& request, const Key& key, std::string_view reply) {
+    record(*request.facts, key, reply.size(), Source::kFill);
+    client_.session.serve(reply);
+  }
   void serve_joined(const Request& request, std::span<const Key> keys);
   void record_hit(const CommandFacts& command, const Key& key, std::size_t bytes) {
+    record(command, key, bytes, Source::kCopy);
+  }
+
+ private:
+  enum class Source : std::uint8_t { kCopy, kFill };
+
+  // A read that has waited for a fill is a miss. But no command was sent for it alone, and the
+  // keeper charges the fill to the key (copies/load_window.h).
+  void record(const CommandFacts& command, const Key& key, std::size_t bytes, Source source) {
+    if (source == Source::kFill) parts_.shared.key_loads.add(key.hash, 1);
     if (key.copy != nullptr && key.copy->proof != 0)
       client_.traffic.shown.note(key.copy->proof, key.copy->answered_at());
     parts_.record({.hash = key.hash,
                    .key = key.key,
                    .db = client_.state.db_,
                    .kind = detect::AccessKind::kRead,
-                   .local_hit = true,
+                   .local_hit = source == Source::kCopy,
                    .bytes = static_cast<std::uint32_t>(bytes),
                    .command = command.number,
                    .client = client_.address});
   }
 
- private:
   bool has_right(const Request& request, std::span<const Key> keys);
   const WorkerParts& parts_;
   const ReliefContext& client_;

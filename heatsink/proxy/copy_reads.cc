@@ -129,7 +129,7 @@ Outcome CopyReads::read_one(Request& request) {
                                                  : pass_and_record_size(request, answer->which);
     // It has come by now; it may be of any node.
     if (answer->proof != 0) client_.traffic.shown.note(answer->proof, parts_.loop.clock());
-    lookup_.serve(request, key, answer->reply_in(resp3));
+    lookup_.serve_filled(request, key, answer->reply_in(resp3));
     return Outcome::kAnswered;
   }
   if (key.entry == nullptr) return key.in_flight ? Outcome::kPass : fill_earned(request, key, read);
@@ -297,7 +297,7 @@ Outcome CopyReads::read_many(Request& request) {
   if (!lookup_.may_read(request, keys)) return pass_to_check_right(request, keys);
   const cache::Ruling ruling = judge_all(keys, read, request.now);
   if (ruling == cache::Ruling::kServe) {
-    parts_.count_hit(*request.facts->local);
+    if (!waited) parts_.count_hit(*request.facts->local);
     note_served(request, keys);
     lookup_.serve_joined(request, keys);
     return Outcome::kAnswered;
@@ -318,7 +318,7 @@ Outcome CopyReads::read_many(Request& request) {
     const Outcome admitted = admit_fills(request, missing, read);
     if (admitted != Outcome::kPass) return admitted;
   }
-  if (!join_fills(keys, read, request.now)) return Outcome::kPass;
+  if (!join_fills(request, keys, read)) return Outcome::kPass;
   return await_fill(request);
 }
 
@@ -372,10 +372,11 @@ bool CopyReads::serve_many_in_outage(const Request& request, std::vector<Key>& k
 
 // Asks for all missing copies and waits for the last fill, because the tracker answers in order.
 // False: the copies cannot come.
-bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read, TimePoint now) {
+bool CopyReads::join_fills(Request& request, const std::vector<Key>& keys,
+                           const cache::Read& read) {
   const Key* last = nullptr;
   const auto missing = [&](Key key) {
-    return lookup_.judge(key, read, now) != cache::Ruling::kServe;
+    return lookup_.judge(key, read, request.now) != cache::Ruling::kServe;
   };
   for (const Key& key : keys) {
     if (missing(key) &&
@@ -385,6 +386,7 @@ bool CopyReads::join_fills(const std::vector<Key>& keys, const cache::Read& read
   }
   for (const Key& key : keys) {
     if (!missing(key)) continue;
+    request.waited().filled.push_back(key.hash);
     const copies::FillWaiters::JoinResult join = parts_.copies.join_fill(
         copies::FillWaiters::kNoSession, copies::WantedKey(*key.entry),
         copies::hash_read(key.hash, read), read, fill_after(key.entry->consistency().level));

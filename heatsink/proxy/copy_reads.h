@@ -96,7 +96,7 @@ class CopyReads final : public Relief {
   cache::Ruling judge_all(std::vector<Key>& keys, const cache::Read& read, TimePoint now) const;
   bool serve_many_in_outage(const Request& request, std::vector<Key>& keys,
                             const cache::Read& read);
-  bool join_fills(const std::vector<Key>& keys, const cache::Read& read, TimePoint now);
+  bool join_fills(Request& request, const std::vector<Key>& keys, const cache::Read& read);
   void note_served(const Request& request, const std::vector<Key>& keys);
 
   const WorkerParts& parts_;

@@ -164,6 +164,7 @@ void Limiting::record_refused(const Request& request, std::span<const AskedKey> 
                    .bytes = 0,
                    .command = request.facts->number,
                    .client = client_.address});
+    parts_.shared.key_loads.add(key.hash, 1);
   }
 }
 

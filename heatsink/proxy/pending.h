@@ -60,6 +60,7 @@ struct Pending : copies::Effects {
   bool silent = false;         // after CLIENT REPLY OFF or SKIP: the reply is dropped
   bool rewritten = false;      // the session gets the whole reply at its end, and puts it out
   bool pins = false;           // it made the client keep its private connection
+  bool is_unexecuted = false;  // no server has executed it, and none will
   bool reveals_keys = true;    // the reply may reveal something about a key
   std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
   std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb

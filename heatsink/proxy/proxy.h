@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// proxy: accepts clients, forwards commands to one server, and serves hot keys from local copies.
+// proxy: accepts clients, forwards to a server or a cluster, and serves hot keys from copies.
 // Start here: one Proxy owns all threads of `heatsink proxy` except those of the admin API.
 #pragma once
 

@@ -14,6 +14,7 @@
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/latencies.h"
+#include "heatsink/proxy/mailbox_metrics.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/setting_metrics.h"
@@ -218,6 +219,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   };
   add(kLogDropped, log_lines_dropped());
   append_memory(samples, shared, keeper, report, workers);
+  append_mailbox_samples(samples, keeper, workers);
   const std::shared_ptr<const copies::PolicySnapshot> policy = shared.held();
   append_key_samples(samples, report, static_cast<std::size_t>(policy->options.metrics_keys));
   if (policy->limits) policy->limits->append_samples(samples);
@@ -282,6 +284,7 @@ MetricRows metric_rows() {
   for (const MetricRow* row : setting_rows()) rows.push_back(row);
   for (const MetricRow* row : replica_rows()) rows.push_back(row);
   for (const MetricRow* row : thread_rows()) rows.push_back(row);
+  for (const MetricRow* row : mailbox_rows()) rows.push_back(row);
   for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);
   return rows;
 }

@@ -2,6 +2,7 @@
 // Holds one command of a client: its arguments, and its progress.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -103,11 +104,14 @@ struct Request {
     // Why there is no connection: the private one failed meanwhile, or the server refused the
     // database.
     std::string connection_error, db_error;
-    std::string refusal;  // the error that the client gets instead
+    bool is_login_refused = false;  // that is what connection_error is about
+    bool awaits_server = false;     // it has waited for a server that was away
+    std::string refusal;            // the error that the client gets instead
     const Relief* held_by = nullptr;
     // A read: when it began to wait for a copy, and the answer that arrived.
     TimePoint fill_wanted_at{};
     std::shared_ptr<const copies::FillAnswer> answer;
+    std::vector<KeyHash> filled;  // a read of several keys: those whose fills it waits for
     // The number of its question to the tracker, unique in the session.
     std::uint64_t ticket = 0;
     // The node that executes it, after another node of the cluster has refused it; after ASKING.
@@ -127,6 +131,11 @@ struct Request {
   }
   const Waited& waited_for() const { return *waited_; }  // REQUIRES has_waited()
   bool has_waited() const { return waited_ != nullptr; }
+  // It has waited for a fill of this key, one of several.
+  bool has_filled(KeyHash key) const {
+    return has_waited() &&
+           std::find(waited_->filled.begin(), waited_->filled.end(), key) != waited_->filled.end();
+  }
 
   // Set when it goes to the server:
   ExpectedReply expected;

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "heatsink/proxy/reviewed_commands.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -13,7 +15,7 @@ struct Row {
   Route route;
 };
 
-constexpr std::array<Row, 61> kRows{{
+constexpr std::array<Row, 60> kRows{{
     {"multi", Route::kMulti},
     {"exec", Route::kExec},
     {"discard", Route::kDiscard},
@@ -36,7 +38,6 @@ constexpr std::array<Row, 61> kRows{{
     {"client|getredir", Route::kPinned},
     {"client|no-evict", Route::kPinned},
     {"client|no-touch", Route::kPinned},
-    {"client", Route::kPrivate},  // an unknown subcommand, or none
     {"subscribe", Route::kSubscribe},
     {"unsubscribe", Route::kSubscribe},
     {"psubscribe", Route::kSubscribe},
@@ -79,22 +80,51 @@ constexpr std::array<Row, 61> kRows{{
     {"failover", Route::kPrivate},
 }};
 
-}  // namespace
+// Most of what CLIENT does concerns its connection, like MAINT_NOTIFICATIONS, which new client
+// libraries send when they connect. HIMPORT (Redis 8.10) keeps the names of fields: HIMPORT SET
+// names a key, but writes fields that HIMPORT PREPARE has named on the same connection.
+bool is_about_connection(std::string_view name) {
+  return name.starts_with("client|") || name.starts_with("himport|");
+}
 
-Route route_of(const resp::Command& command) {
-  const auto* row = std::find_if(kRows.begin(), kRows.end(),
-                                 [&](const Row& r) { return r.name == command.name; });
-  if (row != kRows.end()) return row->route;
+bool names_keys(const resp::Command& command) {
+  return command.first_key != 0 || command.has(resp::kMovableKeys) ||
+         std::any_of(command.key_specs.begin(), command.key_specs.end(),
+                     [](const resp::KeySpec& spec) { return !spec.not_key; });
+}
+
+Route route_by_flags(const resp::Command& command) {
   if (command.has(resp::kBlocking)) return Route::kBlocking;
   // A server that is busy with a script executes these commands, but refuses SELECT. They must wait
   // neither behind the script nor for a SELECT.
   if (command.has(resp::kAllowBusy)) return Route::kNoDb;
   if (command.has(resp::kAdmin | resp::kModule)) return Route::kPrivate;
   if (command.has(resp::kPubSub)) return Route::kPinned;
-  // A CLIENT subcommand that is newer than these rows. Most of them set something for the
-  // connection, like MAINT_NOTIFICATIONS, which new client libraries send when they connect.
-  if (command.name.starts_with("client|")) return Route::kPinned;
   return Route::kShared;
+}
+
+// A command that is newer than these tables may set state of its connection, which other clients of
+// a shared connection would meet. So it is pinned, unless it names keys or only reads, and has no
+// flag of the commands that concern a connection or the whole server.
+bool may_keep_state(const resp::Command& command) {
+  constexpr std::uint32_t kNeverShared = resp::kAdmin | resp::kPubSub | resp::kNoScript |
+                                         resp::kNoAuth | resp::kAllowBusy | resp::kNoMulti |
+                                         resp::kNoMandatoryKeys;
+  const bool is_about_data = names_keys(command) || command.has(resp::kReadonly);
+  return !is_about_data || command.has(kNeverShared);
+}
+
+}  // namespace
+
+Route route_of(const resp::Command& command) {
+  const auto* row = std::find_if(kRows.begin(), kRows.end(),
+                                 [&](const Row& r) { return r.name == command.name; });
+  if (row != kRows.end()) return row->route;
+  // For an unknown subcommand the table finds the container. The server may know it nevertheless.
+  if (command.is_container) return Route::kPinned;
+  if (is_reviewed(command.name)) return route_by_flags(command);
+  if (is_about_connection(command.name) || may_keep_state(command)) return Route::kPinned;
+  return route_by_flags(command);
 }
 
 bool changes_access(const resp::Command& command) {
@@ -113,8 +143,11 @@ bool reveals_no_key(const resp::Command& command) {
 
 bool shows_cluster(const resp::Command& command) {
   return command.name == "cluster" || command.name.starts_with("cluster|") ||
-         command.name == "readonly" || command.name == "readwrite" || command.name == "asking" ||
-         command.name == "info" || command.name == "hello";
+         chooses_node(command) || command.name == "info" || command.name == "hello";
+}
+
+bool chooses_node(const resp::Command& command) {
+  return command.name == "readonly" || command.name == "readwrite" || command.name == "asking";
 }
 
 bool uses_scripts(const resp::Command& command) {

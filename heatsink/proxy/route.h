@@ -34,14 +34,18 @@ enum class Route : std::uint8_t {
   kRaw,        // MONITOR, SYNC, PSYNC: the connection leaves the request-reply protocol
 };
 
-// Looks up the few commands with a row of their own by name, all others by flags. Commands that are
-// not known to be harmless on a shared connection (admin, pub/sub, modules) get a private one. A
-// pure function, but too slow for each request: cache the result.
+// Looks up the few commands with a row of their own by name. Commands that were reviewed
+// (reviewed_commands.h) are routed by their flags: what is not known to be harmless on a shared
+// connection (admin, pub/sub, modules) gets a private one. A command that is newer than the review
+// shares connections only if it names keys or only reads; any other one is pinned. A pure function,
+// but too slow for each request: cache the result.
 Route route_of(const resp::Command& command);
 
 // Cluster-aware clients send it: CLUSTER, READONLY, READWRITE, ASKING; or its reply says whether
 // the server is in a cluster: INFO, HELLO.
 bool shows_cluster(const resp::Command& command);
+// READONLY, READWRITE, ASKING: the proxy chooses the node itself.
+bool chooses_node(const resp::Command& command);
 
 // EVAL and related commands: the server keeps the script, and EVALSHA relies on that.
 bool uses_scripts(const resp::Command& command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/proxy/scatter.h"
 
+#include "heatsink/proxy/failure_text.h"
 #include "heatsink/proxy/joined_reply.h"
 #include "heatsink/proxy/pending.h"
 #include "heatsink/resp/resp.h"
@@ -19,10 +20,8 @@ void Scatter::reply_done(Pending& /*pending*/, bool /*ok*/, const resp::ReplySca
 
 void Scatter::reply_lost(Pending& pending, bool /*begun*/, const std::string& problem) {
   ByteBuffer error;
-  resp::append_error(
-      error,
-      "ERR heatsink: " + problem +
-          (pending.read_only ? "" : " (the servers may have executed parts of the command)"));
+  resp::append_error(error, pending.read_only ? not_executed(problem) : perhaps_executed(problem));
+  loss_ = problem;
   parts_[pending.ticket - 1].reply = error.view();
   part_ended();
 }

@@ -55,6 +55,9 @@ class Scatter final : public Requester {
   void silence() { is_silent_ = true; }
   const std::vector<ScatterPart>& parts() const { return parts_; }
   std::size_t bytes() const { return bytes_; }
+  // Not empty: why the reply to at least one part will not come.
+  const std::string& loss() const { return loss_; }
+  bool is_lost() const { return !loss_.empty(); }
   // The ticket of a part's request, within this scatter.
   static ReplyQueue::Ticket ticket_of(std::size_t part) { return part + 1; }
   // The reply in wire form, when all parts have ended.
@@ -95,6 +98,7 @@ class Scatter final : public Requester {
   const std::size_t bytes_max_;
   std::size_t bytes_ = 0;  // of the replies
   bool is_silent_ = false;
+  std::string loss_;
 };
 
 }  // namespace heatsink::proxy

@@ -185,7 +185,8 @@ class Session final : public ClientTransport::Listener,
   struct Again {
     ReplyQueue::Ticket ticket = ReplyQueue::kNone;
     std::string request;
-    std::string error;  // why there is no connection
+    std::string error;     // why there is no connection
+    bool is_lost = false;  // the connection was lost, or could not be opened
     copies::TouchedKeys keys;
     bool sent = false;
   };
@@ -255,6 +256,7 @@ class Session final : public ClientTransport::Listener,
   Step run(Request& request);
   Step leave_bound();
   Step dispatch_raw(Request& request);
+  bool refuses_tracking(const Request& request) const;
   Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
   std::size_t forward_run(std::string_view bytes, TimePoint now);
@@ -429,7 +431,12 @@ class Session final : public ClientTransport::Listener,
   bool is_bound() const { return user_ == User::kOther && client_user_ == nullptr; }
   Step stall(Awaited why);
   void ask_next_again();
+  Upstream* without_shared(Request& request, resp::Protocol protocol, const Destination& to,
+                           const Upstreams::Shared& shared, Step& step);
+  bool finds_no_server(Request& request, const Destination& to, Step& step);
+  bool awaits_server() const;
   Upstream* server_is_down(Request& request, std::string_view problem, Step& step);
+  Upstream* login_is_refused(Request& request, std::string_view problem, Step& step);
   bool closes_when_down() const;
 
   // session_presented.cc
@@ -489,6 +496,7 @@ class Session final : public ClientTransport::Listener,
   void put_out(std::string_view bytes);
   void note_output();
   void after_reply();
+  void fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard);
   void authenticated(const Pending& pending, bool ok);
   void subscription_done(bool ok);
   void executed(bool ok, const resp::ReplyScanner& reply, std::string_view wire);

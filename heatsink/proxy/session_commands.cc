@@ -68,8 +68,8 @@ Session::Step Session::run_select(Request& request) {
 
 Session::Step Session::run_auth(Request& request) {
   const std::vector<std::string_view>& args = request.args();
-  if (args.size() != 2 && args.size() != 3) return forward(request, false);
-  if (args.size() == 3 && args[1].empty()) return forward_for_refusal(request);
+  const bool is_login = args.size() == 2 || (args.size() == 3 && !args[1].empty());
+  if (!is_login) return forward_for_refusal(request);
   const std::string_view user = args.size() == 3 ? args[1] : "default";
   return authenticate(request, 0, {{std::string(user), std::string(args.back())}, {}});
 }
@@ -188,13 +188,10 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                                      const std::optional<std::string>& name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   const Upstreams::Shared shared = upstreams_->shared(protocol, Destination::any());
-  if (shared.connection == nullptr && shared.down == nullptr) {
-    upstreams_->await_shared(protocol, Destination::any(), *this);
-    return stall(Awaited::kShared);
-  }
   if (shared.connection == nullptr) {
-    parts_.count(copies::Count::kUpstreamErrors);
-    return reply_error("ERR heatsink: " + *shared.down);
+    Step step = Step::kDone;
+    without_shared(request, protocol, Destination::any(), shared, step);
+    return no_connection(request, step);
   }
   if (shared.connection->hello_reply().empty())
     return forward(request, true);  // a server without HELLO
@@ -308,6 +305,7 @@ Session::Step Session::run_raw(Request& request) {
   }
   connection->relay_raw(request.raw);
   mode_ = Mode::kRaw;
+  replicates_ = true;
   return Step::kDone;
 }
 
@@ -318,6 +316,7 @@ Session::Step Session::run_reset() {
   close_listeners();
   protocol_ = resp::Protocol::kResp2;
   mode_ = Mode::kNormal;
+  replicates_ = false;
   db_ = 0;
   name_.clear();
   no_local_reads_ = reply_off_ = false;  // keeps SKIP, which drops this reply

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/proxy/failure_text.h"
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -25,7 +26,9 @@ Upstream* Session::connection_for(Request& request, bool own_connection, Step& s
 
 // The result of a request without a connection: it waits, or gets its error.
 Session::Step Session::no_connection(Request& request, Step step) {
-  return step == Step::kStall ? step : reply_error(request.waited().refusal);
+  if (step == Step::kStall) return step;
+  if (!closing_) parts_.count(copies::Count::kUnservedCommands);  // reply_error() counts it
+  return reply_error(request.waited().refusal);
 }
 
 Upstream* Session::without_connection(Request& request, std::string&& reason, Step& step) {
@@ -73,15 +76,23 @@ Upstream* Session::private_connection(Request& request, Step& step) {
 }
 
 Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) {
-  if (request.has_waited() && !request.waited().connection_error.empty())
-    return server_is_down(request, std::exchange(request.waited().connection_error, {}), step);
   const Destination to = destination_of(request);
+  if (request.has_waited() && !request.waited().connection_error.empty()) {
+    const std::string problem = std::exchange(request.waited().connection_error, {});
+    if (std::exchange(request.waited().is_login_refused, false))
+      return login_is_refused(request, problem, step);
+    if (!finds_no_server(request, to, step)) server_is_down(request, problem, step);
+    return nullptr;
+  }
   if (!private_ || is_elsewhere(to)) {
     if (in_flight() > 0) {
       step = stall(Awaited::kDrain);
       return nullptr;
     }
     if (private_) give_back(true);
+    // An urgent request (SCRIPT KILL) tries to reach a server even if other connections found it
+    // silent: that may be why the client sends it.
+    if (!urgent && upstreams_->is_away(to) && finds_no_server(request, to, step)) return nullptr;
     std::string error;
     if (!acquire(to, error, urgent))
       return without_connection(request, "ERR heatsink: " + error, step);
@@ -93,16 +104,8 @@ Upstream* Session::private_in_any_db(Request& request, Step& step, bool urgent) 
   return private_.get();
 }
 
-// False: `error` has the reason, without the prefix of errors. An urgent request (SCRIPT KILL)
-// tries to reach a server even if other connections found it silent: that may be why the client
-// sends it.
+// False: `error` has the reason, without the prefix of errors.
 bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
-  if (const std::string* down = urgent ? nullptr : upstreams_->known_down(to)) {
-    parts_.count(copies::Count::kUpstreamErrors);
-    error = *down;
-    if (closes_when_down()) close_when_flushed();
-    return false;
-  }
   const Upstream::Login login = has_login() ? Upstream::Login::kOwn : Upstream::Login::kNone;
   private_ = upstreams_->borrow(
       *this, to,
@@ -118,20 +121,37 @@ bool Session::acquire(const Destination& to, std::string& error, bool urgent) {
 Upstream* Session::shared_connection(Request& request, Step& step) {
   const Destination to = destination_of(request);
   const Upstreams::Shared shared = upstreams_->shared(protocol_, to);
-  if (shared.connection == nullptr) {
-    if (shared.down != nullptr) {
-      return server_is_down(request, *shared.down, step);
-    }
-    upstreams_->await_shared(protocol_, to, *this);
-    step = stall(Awaited::kShared);
-    return nullptr;
-  }
-  if (shared.connection->is_read_slowly()) {
-    upstreams_->await_shared(protocol_, to, *this);
-    step = stall(Awaited::kShared);
-    return nullptr;
-  }
+  if (shared.connection == nullptr || shared.connection->is_read_slowly())
+    return without_shared(request, protocol_, to, shared, step);
   return in_right_db(*shared.connection, request, step);
+}
+
+// Null. The request waits for the shared connection, or has failed because there is none.
+Upstream* Session::without_shared(Request& request, resp::Protocol protocol, const Destination& to,
+                                  const Upstreams::Shared& shared, Step& step) {
+  if (shared.down != nullptr)
+    return shared.refuses_login ? login_is_refused(request, *shared.down, step)
+                                : server_is_down(request, *shared.down, step);
+  if (upstreams_->is_away(to) && !std::exchange(request.waited().awaits_server, true))
+    parts_.count(copies::Count::kServerAwaited);
+  upstreams_->await_shared(protocol, to, *this);
+  step = stall(Awaited::kShared);
+  return nullptr;
+}
+
+// True: no server answers, and the request waits for one, or has failed. A server that refuses only
+// the proxy's own login may answer on a connection without it.
+bool Session::finds_no_server(Request& request, const Destination& to, Step& step) {
+  const Upstreams::Shared shared = upstreams_->shared(protocol_, to);
+  if (shared.connection != nullptr || shared.refuses_login) return false;
+  without_shared(request, protocol_, to, shared, step);
+  return true;
+}
+
+// The request has not been sent, and waits for a server that is away.
+bool Session::awaits_server() const {
+  return stall_ == Awaited::kShared && waiting_ != nullptr && waiting_->has_waited() &&
+         waiting_->waited_for().awaits_server;
 }
 
 Upstream* Session::in_right_db(Upstream& connection, Request& request, Step& step) {
@@ -258,9 +278,11 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
   if (closed_) return failed;
   if (stall_ == Awaited::kPrivate) {
     waiting_->waited().connection_error = failed->server().unreachable(reason);
+    waiting_->waited().is_login_refused = failed->refused();
     resume_later();
   } else if (!again_.empty()) {
     again_.front().error = reason;
+    again_.front().is_lost = !failed->refused();
     ask_next_again();
   } else if (state_lost) {
     log_limited(LogLevel::kWarning, "state lost",
@@ -278,13 +300,14 @@ std::unique_ptr<Upstream> Session::private_failed(const std::string& reason) {
 void Session::server_moved() {
   if (closed_ || !private_ || !private_->is_outdated()) return;
   if (private_->waits_for_server()) return private_->connect();
-  private_->fail("another server is the master now");
+  private_->cut_off("another server is the master now");
 }
 
 void Session::node_left(const redis::UpstreamAddress& server) {
-  if (closed_ || !private_ || &private_->server() != &server || private_->owes_nothing()) return;
-  private_->fail(private_->server().unreachable(
-      "another node has replaced it, and it has not answered since"));
+  if (closed_ || !private_ || &private_->server() != &server) return;
+  if (private_->owes_nothing() || private_->owes_since(parts_.loop.now()) < Upstreams::kLastAnswers)
+    return;
+  private_->cut_off(std::string(Upstreams::kReplaced));
 }
 
 // Client libraries remember per connection which scripts the server has, and send EVALSHA for them;
@@ -330,12 +353,11 @@ void Session::ask_next_again() {
     if (next.sent || in_flight() > 0) return;
     if (next.error.empty()) acquire_for(next);
     if (!next.error.empty()) {
-      if (closes_when_down()) return close();
+      if (next.is_lost && closes_when_down()) return close_when_flushed();
+      const std::string problem =
+          "a read that had to be sent again, on a private connection, failed: " + next.error;
       ByteBuffer error;
-      resp::append_error(error,
-                         "ERR heatsink: a read that had to be sent again, on a private connection, "
-                         "failed: " +
-                             next.error);
+      resp::append_error(error, next.is_lost ? not_executed(problem) : "ERR heatsink: " + problem);
       const ReplyQueue::Ticket ticket = next.ticket;
       again_.pop_front();
       put_reply(ticket, error.view());
@@ -365,7 +387,13 @@ bool Session::closes_when_down() const { return parts_.shared.options().on_down 
 Upstream* Session::server_is_down(Request& request, std::string_view problem, Step& step) {
   parts_.count(copies::Count::kUpstreamErrors);
   if (closes_when_down()) close_when_flushed();
-  return without_connection(request, "ERR heatsink: " + std::string(problem), step);
+  return without_connection(request, not_executed(problem), step);
+}
+
+// An error in any case: a closed connection would not say what is wrong with the configuration.
+Upstream* Session::login_is_refused(Request& request, std::string_view problem, Step& step) {
+  parts_.count(copies::Count::kUpstreamErrors);
+  return without_connection(request, not_executed(problem), step);
 }
 
 }  // namespace heatsink::proxy

@@ -16,6 +16,11 @@ constexpr std::size_t kTransactionKeysMax = 10'000;
 // Of one command or transaction. The copies of further keys end by themselves.
 constexpr std::size_t kSpreadKeysMax = 1'000;
 
+// Clients look for the server's words, people read the rest.
+constexpr std::string_view kNoTracking =
+    "ERR unknown subcommand 'TRACKING'. heatsink: CLIENT TRACKING is not supported in front of a "
+    "cluster: turn client-side caching off in the client; the proxy has copies of hot keys";
+
 bool says_block(const std::vector<std::string_view>& args) {
   return std::any_of(args.begin() + 1, args.end(),
                      [](std::string_view arg) { return equals_ignoring_case(arg, "block"); });
@@ -27,6 +32,14 @@ bool is_queued(Route route) {
          route != Route::kWatch;
 }
 
+// Then the table has found the container.
+bool is_unknown_subcommand(const Request& request) {
+  return request.command != nullptr && request.command->is_container && request.args().size() > 1;
+}
+
+// What the server does not hear from a connection that is in such a stream already.
+bool is_ignored_in_stream(const Request& request) { return request.route == Route::kRaw; }
+
 }  // namespace
 
 Session::Step Session::dispatch(Request& request) {
@@ -35,21 +48,25 @@ Session::Step Session::dispatch(Request& request) {
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
-  if (request.facts->uses_scripts) ran_script_at_ = request.now;
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
   const Outcome outcome = reliefs_.arrives(request);
   const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
   // A request that reached the server keeps the tokens of its limits.
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
+  // A script that waits for a server that is away will run on the one that comes back.
+  if (step == Step::kDone && request.facts->uses_scripts) ran_script_at_ = request.now;
   return step;
 }
 
 Session::Step Session::carry_out(Request& request) {
-  const bool refused = request.command == nullptr || !request.has_right_arity();
+  const bool refused =
+      request.command == nullptr || !request.has_right_arity() || is_unknown_subcommand(request);
   // The server will refuse it, so it changes nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
-  if (refused && request.command != nullptr && !ends) request.route = Route::kShared;
+  // A newer server than the table's may know the subcommand, so that one stays pinned.
+  if (refused && request.command != nullptr && !ends && !is_unknown_subcommand(request))
+    request.route = Route::kShared;
   if (user_ == User::kUnauthenticated) {
     // The server checks that the command exists before it checks the login.
     if (refused) {
@@ -68,6 +85,14 @@ Session::Step Session::carry_out(Request& request) {
   return in_multi_ ? in_transaction(request) : run(request);
 }
 
+// Each node sends the invalidations of its own keys, to connections that ask it for tracking. The
+// connections of a client are the proxy's, and other nodes than the one asked would stay silent.
+bool Session::refuses_tracking(const Request& request) const {
+  const bool turns_on = request.facts->asks_tracking && request.args().size() > 2 &&
+                        equals_ignoring_case(request.args()[2], "on");
+  return turns_on && parts_.shared.cluster.is_expected();
+}
+
 // The client has logged in before the server was known to be a node of a cluster, so its login is
 // on one connection, to that node. Its password is not known any more.
 Session::Step Session::leave_bound() {
@@ -82,6 +107,7 @@ Session::Step Session::leave_bound() {
 
 Session::Step Session::run(Request& request) {
   if (asks_nodes(request)) return run_nodes(request);
+  if (refuses_tracking(request)) return reply_error(kNoTracking);
   if (listeners_ != nullptr && refuses_as_subscriber(request)) return Step::kDone;
   if (request.facts->fan_out != nullptr && request.has_right_arity() && is_scattered(request))
     return request.facts->fan_out->fan_out == FanOut::kCursor ? scan(request) : scatter(request);
@@ -101,7 +127,7 @@ Session::Step Session::run(Request& request) {
     }
     case Route::kPinned:
       // READONLY, READWRITE, ASKING: what one server says, for the proxy chooses the node.
-      if (request.facts->shows_cluster && queues_transactions())
+      if (request.facts->chooses_node && queues_transactions())
         return reply_error("ERR This instance has cluster support disabled");
       return forward(request, true);
     case Route::kPrivate:
@@ -141,7 +167,9 @@ Session::Step Session::run(Request& request) {
   return Step::kDone;
 }
 
-// A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it.
+// A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it. A
+// server closes a replica's connection whose command has a reply, because replies would be taken
+// for data.
 Session::Step Session::dispatch_raw(Request& request) {
   if (debugger_ != Debugger::kOff) return send_to_debugger(request);
   if (request.route == Route::kQuit) return run_quit();
@@ -150,10 +178,14 @@ Session::Step Session::dispatch_raw(Request& request) {
       request.command != nullptr &&
       !request.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
       (request.route == Route::kShared || request.command->name == "replconf");
-  if (!harmless) {
-    return reply_error(
-        "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, RESET "
-        "and QUIT");
+  if (!harmless && !is_ignored_in_stream(request)) {
+    if (!replicates_)
+      return reply_error(
+          "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, "
+          "RESET "
+          "and QUIT");
+    close_when_flushed();
+    return Step::kDone;
   }
   if (private_) private_->send_more(request.raw);
   return Step::kDone;

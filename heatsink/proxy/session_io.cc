@@ -302,6 +302,8 @@ void Session::input_ended(bool broken) {
   if (lost) forget_client();
   if (lost && offered_) offer_refused();
   if (in_stream()) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
+  // No server has the request, and none should execute it later for a client that has left.
+  if (awaits_server()) close_when_flushed();
   end_wait();
   finish_if_done();
   choose_reading();

@@ -20,7 +20,7 @@ constexpr Nanos kPlaceSoon = Millis(10);
 constexpr Nanos kPlaceAgain = std::chrono::seconds(1);
 // A node that refuses nothing and confirms nothing for so long ends the command with an error.
 constexpr std::string_view kTooLong =
-    "ERR heatsink: not all nodes of the cluster have confirmed the subscription within "
+    "LOADING heatsink: not all nodes of the cluster have confirmed the subscription within "
     "upstream.response-timeout: look at the cluster";
 
 bool is_of_keys(std::string_view channel) {
@@ -114,6 +114,11 @@ Session::Step Session::run_shard_subscribe(Request& request) {
     refusal = kTooLong;
   }
   listening_since_ = {};
+  if (refusal == kTooLong && closes_when_down()) {
+    parts_.count(copies::Count::kUpstreamErrors);
+    close_when_flushed();
+    return Step::kDone;
+  }
   if (!refusal.empty()) {
     for (std::size_t i = 1; i < args.size(); ++i)
       if (shard_channels_.count(args[i]) == 0)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/proxy/failure_text.h"
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -338,13 +339,17 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& proble
     close();
     return;
   }
+  fail_in_flight(pending, problem, !needs_no_error);
+}
+
+// The reply to what was sent, or was on its way, will not come (upstream.on-down).
+void Session::fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard) {
   if (closes_when_down()) return close_when_flushed();
+  const bool is_harmless = pending.read_only || pending.is_unexecuted;
   ByteBuffer error;
-  resp::append_error(error,
-                     "ERR heatsink: " + problem +
-                         (pending.read_only ? "" : " (the server may have executed the command)"));
+  resp::append_error(error, is_harmless ? not_executed(problem) : perhaps_executed(problem));
   if (pending.kind == PendingKind::kAgain) again_.pop_front();
-  if (!needs_no_error) put_reply(pending.ticket, error.view());
+  if (is_heard) put_reply(pending.ticket, error.view());
   end_reply(pending.ticket);
   after_reply();
 }

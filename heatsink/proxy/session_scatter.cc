@@ -208,13 +208,9 @@ Session::Step Session::send_parts(Request& request, const FanOutRow& row,
   for (const Destination& to : destinations) {
     const Upstreams::Shared shared = upstreams_->shared(protocol_, to);
     Step step = Step::kDone;
-    if (shared.connection == nullptr && shared.down != nullptr) {
-      server_is_down(request, *shared.down, step);
-      return no_connection(request, step);
-    }
     if (shared.connection == nullptr || shared.connection->is_read_slowly()) {
-      upstreams_->await_shared(protocol_, to, *this);
-      return stall(Awaited::kShared);
+      without_shared(request, protocol_, to, shared, step);
+      return no_connection(request, step);
     }
     if (in_right_db(*shared.connection, request, step) == nullptr)
       return no_connection(request, step);
@@ -278,6 +274,12 @@ void Session::scatter_ended(Scatter& scatter) {
 }
 
 void Session::end_scatter(Scatter& scatter) {
+  const bool checks_moves =
+      scatter.row().fan_out != FanOut::kCursor && !scan_.wire.empty();  // the client has its reply
+  if (scatter.is_lost() && !checks_moves) {
+    parts_.count(copies::Count::kUpstreamErrors);
+    if (closes_when_down()) return close_when_flushed();
+  }
   std::string wire;
   if (scatter.row().fan_out == FanOut::kCursor) {
     scan_.wire = scatter.reply(parts_.shared.next_random());

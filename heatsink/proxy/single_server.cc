@@ -17,40 +17,48 @@ constexpr std::size_t kIdleOfUser = 1;
 constexpr Nanos kLookPause = Millis(10);  // between attempts on demand
 constexpr Nanos kSoon = Millis(50);       // a command may wait this long for an attempt
 
-bool leads_to(const net::Stream& connection, const std::vector<net::ResolvedAddress>& addresses) {
+}  // namespace
+
+bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server) {
   const std::string peer = net::peer_text(connection.fd());
+  const std::vector<net::ResolvedAddress> addresses = server.addresses();
   return std::any_of(addresses.begin(), addresses.end(), [&](const net::ResolvedAddress& each) {
     return net::address_text(each) == peer;
   });
 }
 
-}  // namespace
-
 SingleServer::~SingleServer() {
   for (Slot& slot : slots_) loop_.cancel(slot.retry);
-  loop_.cancel(withheld_timer_);
+  loop_.cancel(awaited_timer_);
 }
 
-// True: no server may be used now, or one that this worker has not followed yet, and requests wait.
-// After Upstream::kWithheldWait, withheld_ says why they do not wait any more.
-bool SingleServer::waits_for_server() {
-  if (!server_.is_withheld()) {
-    withheld_since_ = TimePoint::min();
-    withheld_.clear();
+// No server may be used now, or an attempt to reach it has failed. A server that refuses the login
+// is there.
+bool SingleServer::is_away() const {
+  return server_.is_withheld() || std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+           return is_down(slot) && !slot.refused;
+         });
+}
+
+bool SingleServer::is_away(const Destination& /*to*/) { return is_away(); }
+
+// True: there is no server, and requests wait for one. REQUIRES that a request wants it.
+bool SingleServer::holds_requests() {
+  if (!is_away()) {
+    awaited_since_ = TimePoint::min();
     return false;
   }
+  const Nanos limit = shared_.options().connect_wait;
   const TimePoint now = loop_.now();
-  if (withheld_since_ == TimePoint::min()) {
-    withheld_since_ = now;
-    loop_.cancel(withheld_timer_);
-    withheld_timer_ = loop_.call_after(Upstream::kWithheldWait, [this] {
-      withheld_timer_ = 0;
-      for (Slot& slot : slots_) wake(slot);
+  if (awaited_since_ == TimePoint::min()) {
+    awaited_since_ = now;
+    loop_.cancel(awaited_timer_);
+    awaited_timer_ = loop_.call_after(limit, [this] {
+      awaited_timer_ = 0;
+      wake_waiting();
     });
   }
-  if (now - withheld_since_ < Upstream::kWithheldWait) return true;
-  withheld_ = server_.unreachable(server_.withheld());
-  return false;
+  return now - awaited_since_ < limit;
 }
 
 // The owner of a connection that is lent to a session closes it: Session::server_moved().
@@ -60,7 +68,7 @@ void SingleServer::server_moved() {
   for (Slot& slot : slots_) {
     if (slot.connection && slot.connection->is_outdated()) {
       had_connections = true;
-      slot.connection->fail(reason);
+      slot.connection->cut_off(reason);
     }
     // What was wrong with the server before says nothing about this one.
     slot.down.clear();
@@ -73,13 +81,24 @@ void SingleServer::server_moved() {
     idle_.back()->fail(reason);
   }
   if (had_connections) host_.server_left();
-  const bool waits = waits_for_server();
+  awaited_since_ = TimePoint::min();
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     const bool is_wanted = !slot.waiting.empty() || i == 0;
-    if (!waits && is_wanted && !slot.connection)
+    if (is_wanted && !slot.connection)
       connect(i == 1 ? resp::Protocol::kResp3 : resp::Protocol::kResp2);
   }
+}
+
+void SingleServer::leave(const std::string& reason) {
+  for (Slot& slot : slots_) {
+    if (slot.connection) slot.connection->cut_off(reason);
+    slot.down.clear();
+    slot.backoff = Nanos(0);
+    loop_.cancel(std::exchange(slot.retry, 0));
+    wake(slot);
+  }
+  while (!idle_.empty()) idle_.back()->fail(reason);
 }
 
 Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destination& /*to*/) {
@@ -87,11 +106,17 @@ Upstreams::Shared SingleServer::shared(resp::Protocol protocol, const Destinatio
   if (slot.connection && slot.connection->is_outdated())
     return {server_};  // server_moved() follows
   if (slot.connection && slot.connection->ready()) return {server_, slot.connection.get()};
-  if (server_.may_move()) {
-    if (waits_for_server()) return {server_};
-    if (!withheld_.empty()) return {.server = server_, .down = &withheld_};
+  if (server_.is_withheld()) {
+    if (holds_requests()) return {server_};
+    withheld_ = server_.unreachable(server_.withheld());
+    return {.server = server_, .down = &withheld_};
   }
-  if (is_down(slot) && !retries_now(slot, protocol)) return {.server = server_, .down = &slot.down};
+  if (is_down(slot) && !slot.refused && holds_requests()) {
+    try_soon(slot, protocol);
+    return {server_};
+  }
+  if (is_down(slot) && !retries_now(slot, protocol))
+    return {.server = server_, .down = &slot.down, .refuses_login = slot.refused};
   const bool pauses = slot.retry != 0 && slot.down.empty();  // lasts until the next turn only
   if (!slot.connection && !pauses) connect(protocol);
   return {server_};
@@ -109,25 +134,21 @@ Upstream* SingleServer::shared_beside(const Upstream& /*connection*/) {
   return nullptr;
 }
 
-const std::string* SingleServer::known_down(const Destination& /*to*/) {
-  if (server_.may_move()) {
-    if (waits_for_server()) return nullptr;  // the connection waits, too
-    if (!withheld_.empty()) return &withheld_;
-  }
-  for (const resp::Protocol protocol : {resp::Protocol::kResp2, resp::Protocol::kResp3}) {
-    Slot& slot = slot_of(protocol);
-    const bool down = is_down(slot) && !slot.refused;
-    if (down && !retries_now(slot, protocol)) return &slot.down;
-  }
-  return nullptr;
-}
-
 // Long pauses between attempts are for times without requests. True: an attempt is in progress, and
 // worth waiting for, because the previous one was short.
 bool SingleServer::retries_now(Slot& slot, resp::Protocol protocol) {
   const Nanos pause = slot.refused ? shared_.options().backoff_min : kLookPause;
   if (!slot.connection && loop_.now() - slot.tried_at >= pause) connect(protocol);
   return slot.connection && slot.failed_quickly;
+}
+
+// The next attempt while requests wait.
+void SingleServer::try_soon(Slot& slot, resp::Protocol protocol) {
+  if (slot.connection) return;
+  const Nanos since = loop_.now() - slot.tried_at;
+  if (since >= kLookPause) return connect(protocol);
+  loop_.cancel(slot.retry);
+  slot.retry = loop_.call_after(kLookPause - since, [this, protocol] { connect(protocol); });
 }
 
 void SingleServer::connect(resp::Protocol protocol) {
@@ -151,6 +172,10 @@ void SingleServer::wake(Slot& slot) {
   for (const std::uint64_t id : std::exchange(slot.waiting, {})) host_.shared_settled(id);
 }
 
+void SingleServer::wake_waiting() {
+  for (Slot& slot : slots_) wake(slot);
+}
+
 void SingleServer::ready(Upstream& connection) {
   // Without a login the server has said nothing yet: the kernel of a frozen server accepts, too.
   if (connection.login() == Upstream::Login::kOwn) server_.contacts.fetch_add(1);
@@ -163,29 +188,32 @@ void SingleServer::ready(Upstream& connection) {
     if (slot.lost_at != TimePoint{}) host_.shared_renewed(std::exchange(slot.lost_at, {}));
     slot.down.clear();
     slot.backoff = Nanos(0);
+    awaited_since_ = TimePoint::min();
     wake(slot);
     return;
   }
   if (Requester* owner = connection.owner()) owner->private_ready();
 }
 
-// A connection that worked is opened again at once, and clients wait for it. If that fails, clients
-// get errors until the server is back.
+// A connection that worked is opened again at once, and clients wait for it. If that fails, they
+// wait for the server (holds_requests()), and then fail until it is back.
 void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
                                  bool was_ready) {
   if (was_ready) {
     log_limited(LogLevel::kWarning, "lost",
                 "reconnecting to upstream " + server_.where() + ": " + reason +
-                    "; commands that waited got an error: if this line comes back, look at the "
-                    "server and the network",
+                    "; commands in flight have failed: if this line comes back, look at the server "
+                    "and the network",
                 loop_.now());
     slot.lost_at = loop_.clock();
   } else {
     if (slot.down.empty()) {
-      log_limited(LogLevel::kWarning, "down",
-                  server_.unreachable(reason) +
-                      "; clients get errors meanwhile: repair the server, the network or the login",
-                  loop_.now());
+      log_limited(
+          LogLevel::kWarning, "down",
+          server_.unreachable(reason) +
+              "; requests wait for upstream.connect-wait, and then fail: repair the server, "
+              "the network or the login",
+          loop_.now());
       if (!slot.refused) host_.server_left();
     }
     slot.down = server_.unreachable(reason);
@@ -194,9 +222,10 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
     slot.backoff =
         std::clamp(slot.backoff * 2, shared_.options().backoff_min, shared_.options().backoff_max);
   }
-  const Nanos pause = was_ready ? Nanos(0) : jitter(slot.backoff);
+  const bool held = !was_ready && !slot.refused && !slot.waiting.empty() && holds_requests();
+  const Nanos pause = was_ready ? Nanos(0) : held ? kLookPause : jitter(slot.backoff);
   slot.retry = loop_.call_after(pause, [this, protocol] { connect(protocol); });
-  if (!was_ready) wake(slot);
+  if (!was_ready && !held) wake(slot);
 }
 
 Nanos SingleServer::jitter(Nanos pause) {
@@ -277,7 +306,7 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
                                               const CarriedSession::Private& state) {
   // Of a server that moves, nothing says that the other process was connected to the same one.
-  if (server_.may_move() && !leads_to(connection, server_.addresses())) return nullptr;
+  if (server_.may_move() && !leads_to(connection, server_)) return nullptr;
   shared_.private_connections.fetch_add(1, std::memory_order_relaxed);
   const Upstream::Login login = state.has_login ? Upstream::Login::kOwn : Upstream::Login::kNone;
   std::unique_ptr<Upstream> adopted = host_.open(server_, state.protocol, login, &session);

@@ -19,6 +19,10 @@ namespace heatsink::proxy {
 
 // It connects on demand, and again after a shared connection is lost. Between failed attempts it
 // pauses, longer each time, unless another worker has reached the server meanwhile.
+//
+// While the server is away, requests wait for it, until the first of them has waited for
+// upstream.connect-wait. Later ones fail at once: an outage that has lasted for longer than a
+// restart is likely to go on, and clients that fall back on something else must learn it quickly.
 class SingleServer final : public Upstreams {
  public:
   // All outlive it. `random`: the seed for its pauses.
@@ -37,7 +41,7 @@ class SingleServer final : public Upstreams {
   void await_shared(resp::Protocol protocol, const Destination& to,
                     const Requester& session) override;
   Upstream* shared_beside(const Upstream& connection) override;
-  const std::string* known_down(const Destination& to) override;
+  bool is_away(const Destination& to) override;
   std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
                                    const Need& need) override;
   bool carries(const Upstream& /*connection*/, const Destination& /*to*/) override { return true; }
@@ -56,8 +60,13 @@ class SingleServer final : public Upstreams {
   bool owes_nothing() const override;
   void shrink() override;
   std::uint64_t memory_bytes() const override;
+  // Another server has taken over. Ends what is in flight on the connections that no session holds,
+  // and lets those who wait ask again where to go.
+  void leave(const std::string& reason);
   // Nothing is in flight, and no session waits. It does not know of borrowed connections.
   bool is_unused() const;
+  // Sessions that wait for a shared connection look again.
+  void wake_waiting();
   // Some server has just accepted the login that this one has refused: it is asked again at once.
   void forget_refusals();
 
@@ -77,12 +86,14 @@ class SingleServer final : public Upstreams {
     std::vector<std::uint64_t> waiting;  // sessions
   };
 
-  bool waits_for_server();
+  bool is_away() const;
+  bool holds_requests();
   Slot& slot_of(resp::Protocol protocol) {
     return slots_[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
   bool is_down(const Slot& slot) const;
   bool retries_now(Slot& slot, resp::Protocol protocol);
+  void try_soon(Slot& slot, resp::Protocol protocol);
   void connect(resp::Protocol protocol);
   void shared_failed(Slot& slot, resp::Protocol protocol, const std::string& reason,
                      bool was_ready);
@@ -98,9 +109,12 @@ class SingleServer final : public Upstreams {
   std::vector<std::unique_ptr<Upstream>> idle_;  // private connections without a client
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
   std::uint64_t random_;
-  TimePoint withheld_since_ = TimePoint::min();  // min(): there is a server
-  net::TimerId withheld_timer_ = 0;
-  std::string withheld_;  // what requests get after Upstream::kWithheldWait
+  TimePoint awaited_since_ = TimePoint::min();  // by the first request that found no server
+  net::TimerId awaited_timer_ = 0;
+  std::string withheld_;  // why requests do not wait any more, if no server may be used
 };
+
+// Whether the other end of the connection is at one of the server's addresses.
+bool leads_to(const net::Stream& connection, const redis::UpstreamAddress& server);
 
 }  // namespace heatsink::proxy

@@ -33,7 +33,7 @@ class PlayedNodes final : public Upstreams {
   void await_shared(resp::Protocol /*protocol*/, const Destination& /*to*/,
                     const Requester& /*session*/) override {}
   Upstream* shared_beside(const Upstream& /*connection*/) override { return nullptr; }
-  const std::string* known_down(const Destination& /*to*/) override { return nullptr; }
+  bool is_away(const Destination& /*to*/) override { return false; }
   std::unique_ptr<Upstream> borrow(Requester& /*session*/, const Destination& /*to*/,
                                    const Need& /*need*/) override {
     return nullptr;

@@ -55,6 +55,7 @@ Upstream::~Upstream() {
 }
 
 void Upstream::send(std::string_view request, Pending&& pending) {
+  ++commands_;
   pending.sent_at = loop_.now();
   pending.db = db_;
   if (pending_.empty()) timeouts_.command_sent(pending.sent_at);
@@ -112,6 +113,7 @@ void Upstream::send_more(std::string_view bytes) {
 }
 
 void Upstream::relay_raw(std::string_view request) {
+  ++commands_;
   raw_ = true;
   if (pending_.empty()) {
     send_more(request);
@@ -157,9 +159,9 @@ void Upstream::pause(bool paused) {
 void Upstream::fail_if_overdue(TimePoint now, Nanos limit) {
   if (state_ != State::kReady || pending_.empty()) return;
   if (timeouts_.is_silent(now, limit)) {
-    fail("the server did not answer for " + format_duration(limit));
+    cut_off("the server did not answer for " + format_duration(limit));
   } else if (ReplyTimeouts::is_too_old(pending_.front().sent_at, now, limit)) {
-    fail("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
+    cut_off("a reply did not end within " + format_duration(limit * ReplyTimeouts::kOldestFactor));
   }
 }
 

@@ -89,8 +89,7 @@ class Upstream final : public net::FdHandler {
   const ClientUser* user() const { return user_; }  // null: the proxy's own
   void connect();                                   // a failure is reported in a later turn
   // connect() found that no server may be used. Call it again once there is one; it fails after
-  // kWithheldWait.
-  static constexpr Nanos kWithheldWait = std::chrono::seconds(2);
+  // upstream.connect-wait.
   bool waits_for_server() const { return state_ == State::kConnecting && is_withheld_; }
   bool ready() const { return state_ == State::kReady; }
   bool was_ready() const { return was_ready_; }  // it was ready before it failed
@@ -113,6 +112,8 @@ class Upstream final : public net::FdHandler {
   // Sends the rest of a request whose beginning was sent. Private connections only.
   void send_more(std::string_view bytes);
   void flush();
+  // How many commands were sent, of clients and of the proxy's own, since the last call.
+  std::uint64_t take_commands() { return std::exchange(commands_, 0); }
   bool mark_dirty() { return !std::exchange(dirty_, true); }
   void flush_dirty() {
     dirty_ = false;
@@ -167,8 +168,18 @@ class Upstream final : public net::FdHandler {
     if (captured_.empty()) std::string().swap(captured_);
     if (held_.empty()) held_.release();
   }
+  // How long ago the oldest request was sent that has no whole reply; 0: none.
+  Nanos owes_since(TimePoint now) {
+    return pending_.empty() ? Nanos(0) : now - pending_.front().sent_at;
+  }
   // Fails the connection: every pending request gets an error with this reason.
   void fail(const std::string& reason);
+  // The same, for a server that must not execute what it has not executed yet: what this machine
+  // has not delivered is dropped. The server still executes what its own kernel has received.
+  void cut_off(const std::string& reason) {
+    socket_.reset_at_close();
+    fail(reason);
+  }
 
   redis::UpstreamAddress& server() const { return server_; }
   resp::Protocol protocol() const { return protocol_; }
@@ -250,6 +261,7 @@ class Upstream final : public net::FdHandler {
   ByteBuffer output_;
   std::size_t sent_ = 0;  // bytes at the front of output_ that have been sent
   Ring<Pending> pending_;
+  std::uint64_t commands_ = 0;
   std::uint64_t owed_ = 0;
   ReplyTimeouts timeouts_;
   TimePoint read_at_{};

@@ -15,7 +15,8 @@ void Upstream::connect() {
   where_ = server_.where();
   is_withheld_ = server_.is_withheld();
   if (is_withheld_) {
-    connect_timer_ = loop_.call_after(kWithheldWait, [this] { fail(server_.withheld()); });
+    connect_timer_ =
+        loop_.call_after(shared_.options().connect_wait, [this] { fail(server_.withheld()); });
     return;
   }
   std::string reason = "its host name has no address";
@@ -52,6 +53,7 @@ void Upstream::start_handshake() {
   const redis::Credentials& credentials =
       user_ != nullptr ? user_->credentials : shared_.credentials();
   auto ask = [this] {
+    ++commands_;
     Pending pending;
     pending.kind = PendingKind::kHandshake;
     pending_.push_back(std::move(pending));

@@ -28,6 +28,8 @@ class Requester;
 // must promise; make_upstreams.h chooses it.
 class Upstreams {
  public:
+  static constexpr std::string_view kReplaced =
+      "another node has replaced it, and it has not answered since";
   // Implemented by the worker, and by tests. Called on the worker's thread.
   class Host {
    public:
@@ -38,13 +40,17 @@ class Upstreams {
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
     virtual void shared_renewed(TimePoint lost_at) = 0;
-    // Since upstream.response-timeout the server is no master of the cluster any more: what it
-    // still owes will hardly come.
+    // The server is no master of the cluster any more, for kLastAnswers if another one has taken
+    // over, else for upstream.response-timeout: sessions give up what it owes for kLastAnswers.
     virtual void node_left(const redis::UpstreamAddress& server) = 0;
 
    protected:
     ~Host() = default;
   };
+
+  // A master that another node has replaced may answer for so long: if it lives, it refuses with
+  // MOVED what it has not executed, and the new master executes that.
+  static constexpr Nanos kLastAnswers = Millis(250);
 
   virtual ~Upstreams() = default;
 
@@ -56,13 +62,14 @@ class Upstreams {
   virtual std::vector<redis::UpstreamAddress*> all_masters() { return {}; }
 
   // The shared connection to the server that `to` names. `connection` is set if it is ready.
-  // Otherwise, if `down` is null, the connection is being opened, and await_shared() wakes the
-  // session; if not, `down` says which server is not reachable, and why. Valid until the worker's
-  // next turn.
+  // Otherwise, if `down` is null, the connection is being opened, or requests wait for a server
+  // that is away (upstream.connect-wait), and await_shared() wakes the session; if not, `down` says
+  // which server is not reachable, and why. Valid until the worker's next turn.
   struct Shared {
     const redis::UpstreamAddress& server;
     Upstream* connection = nullptr;
     const std::string* down = nullptr;
+    bool refuses_login = false;  // the server is there, but does not let the proxy in
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
   // Calls Host::shared_settled() once the connection that shared() would return is ready and
@@ -72,8 +79,8 @@ class Upstreams {
   // A ready shared connection to the same server as `connection`, for a command that needs no
   // client's state. Null: none.
   virtual Upstream* shared_beside(const Upstream& connection) = 0;
-  // Which server is known to be unreachable, and why; null: none.
-  virtual const std::string* known_down(const Destination& to) = 0;
+  // The server is known to be unreachable: a private connection to it could not be opened.
+  virtual bool is_away(const Destination& to) = 0;
 
   // A private connection for this session. It is ready (from the pool), or Session::private_ready()
   // or private_failed() follows. Null: proxy.maximum-private-connections is reached; a few more are
@@ -120,6 +127,8 @@ class Upstreams {
   // except for those that sessions hold (Session::server_moved()), and connects to the server that
   // it is now.
   virtual void server_moved() {}
+  // There may be a new map: ends, after kLastAnswers, what is in flight to replaced masters.
+  virtual void map_changed() {}
   virtual void check_timeouts(TimePoint now) = 0;
   virtual void wake_ready() = 0;          // wakes sessions whose connection has become free
   virtual void end_turn() = 0;            // frees connections that have failed

@@ -46,6 +46,10 @@ void UserServers::server_moved() {
   for (auto& [key, user] : users_) user->servers.server_moved();
 }
 
+void UserServers::map_changed() {
+  for (auto& [key, user] : users_) user->servers.map_changed();
+}
+
 void UserServers::check_timeouts(TimePoint now) {
   for (auto& [key, user] : users_) {
     if (has_client(user)) user->used_at = now;

@@ -53,6 +53,7 @@ class UserServers {
 
   // Called by the worker. The connections of all users, as Upstreams.
   void server_moved();
+  void map_changed();
   void check_timeouts(TimePoint now);
   void wake_ready();
   void end_turn();

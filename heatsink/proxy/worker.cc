@@ -185,6 +185,13 @@ void Worker::server_moved() {
   });
 }
 
+void Worker::map_changed() {
+  loop_.post([this] {
+    upstreams_->map_changed();
+    users_.map_changed();
+  });
+}
+
 void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
   loop_.post([this, answer = std::move(answer)] {
     for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
@@ -372,7 +379,10 @@ void Worker::end_turn() {
     }
     spread_.end_turn();
     counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
-    for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) upstream->flush_dirty();
+    for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) {
+      counters_.add(copies::Count::kServerCommands, upstream->take_commands());
+      upstream->flush_dirty();
+    }
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
       if (Session* dirty = session(id)) dirty->flush();
     }
@@ -402,8 +412,8 @@ void Worker::tick() {
     follow_fleet();
     post_summary(false);
   }
-  if (copies::WorkerSample sample = copies_.take_sample(); !sample.empty())
-    keeper_.play(std::move(sample));
+  const copies::WorkerSample sample = copies_.take_sample();
+  if (!sample.empty()) keeper_.play(index_, sample);
   if (shared_.cluster.version() > 0) shared_.slot_counts.tick(now);
   check_timeouts(now);
   tend_clients(now);

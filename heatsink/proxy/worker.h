@@ -77,13 +77,14 @@ class Worker final : public Upstream::Host,
   // From then on, and for each request that arrives later, what the configuration before allowed
   // does not count.
   void adopt_policy(std::function<void()> done);
-  void serve(net::Stream client, const std::string& peer);          // an accepted connection
-  void listen_on(net::Fd listener);                                 // before begin()
-  const copies::Counters& counters() const { return counters_; }    // any thread
-  const copies::ReadHits& read_hits() const { return read_hits_; }  // any thread
-  const Latencies& latencies() const { return latencies_; }         // any thread
-  const WorkerMemory& memory() const { return memory_; }            // any thread
-  const SignOfLife& sign_of_life() const { return sign_of_life_; }  // any thread
+  void serve(net::Stream client, const std::string& peer);                 // an accepted connection
+  void listen_on(net::Fd listener);                                        // before begin()
+  const copies::Counters& counters() const override { return counters_; }  // any thread
+  const copies::ReadHits& read_hits() const { return read_hits_; }         // any thread
+  const Latencies& latencies() const { return latencies_; }                // any thread
+  const WorkerMemory& memory() const { return memory_; }                   // any thread
+  const SignOfLife& sign_of_life() const { return sign_of_life_; }         // any thread
+  net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }         // any thread
   std::size_t index() const { return index_; }
 
   // For its connections and its coalescing:
@@ -187,6 +188,7 @@ class Worker final : public Upstream::Host,
   void server_is_back() override;
   void server_left() override;
   void server_moved() override;
+  void map_changed() override;
   void node_left(const redis::UpstreamAddress& server) override;
   void writes_refused() override;
   void shared_renewed(TimePoint lost_at) override;

@@ -3,8 +3,10 @@
 // bytes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
@@ -26,8 +28,15 @@ class ConnectionProtocol {
   virtual bool up() const = 0;       // the server has accepted the handshake
   virtual ByteBuffer& output() = 0;  // bytes to send; the owner consumes them
 
+  // How many commands were added to output() since the last call.
+  std::uint64_t take_commands() { return std::exchange(commands_, 0); }
+
  protected:
   ~ConnectionProtocol() = default;
+  void note_command() { ++commands_; }
+
+ private:
+  std::uint64_t commands_ = 0;
 };
 
 }  // namespace heatsink::redis

@@ -25,7 +25,7 @@ void Pipeline::ask(std::span<const std::string_view> request, Done done, TimePoi
   }
   if (state_ == State::kUp) {
     resp::append_request(output_, request);
-    expected_.push_back({std::move(done), now});
+    expect({std::move(done), now});
     return;
   }
   ByteBuffer bytes;
@@ -36,10 +36,15 @@ void Pipeline::ask(std::span<const std::string_view> request, Done done, TimePoi
 void Pipeline::connected(TimePoint now) {
   state_ = State::kHandshake;
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
-  expected_.push_back({{}, now});
+  expect({{}, now});
   if (options_.db == 0) return;
   resp::append_request(output_, {"SELECT", std::to_string(options_.db)});
-  expected_.push_back({{}, now});
+  expect({{}, now});
+}
+
+void Pipeline::expect(Expected expected) {
+  note_command();
+  expected_.push_back(std::move(expected));
 }
 
 Status Pipeline::received(std::string_view bytes, TimePoint /*now*/) {
@@ -79,7 +84,7 @@ void Pipeline::go_up() {
   state_ = State::kUp;
   for (Waiting& each : std::exchange(waiting_, {})) {
     output_.append(each.request);
-    expected_.push_back(std::move(each.expected));
+    expect(std::move(each.expected));
   }
 }
 

@@ -63,6 +63,7 @@ class Pipeline final : public ConnectionProtocol {
     Expected expected;
   };
 
+  void expect(Expected expected);
   Status on_reply(resp::Value reply);
   void go_up();
 

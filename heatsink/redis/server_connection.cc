@@ -152,6 +152,8 @@ void ServerConnection::tick() {
   if (!connected_) return;
   const Status ticked = protocol_.tick(loop_.clock());
   if (!ticked.ok()) {
+    // A question that was given up is not to be executed later, as far as that can be prevented.
+    socket_.reset_at_close();
     lost(ticked.error());
     return;
   }
@@ -161,6 +163,9 @@ void ServerConnection::tick() {
 void ServerConnection::flush() {
   if (is_outdated()) return follow();
   if (!connected_) return;
+  const std::uint64_t commands = protocol_.take_commands();
+  if (options_.commands != nullptr && commands > 0)
+    options_.commands->fetch_add(commands, std::memory_order_relaxed);
   ByteBuffer& output = protocol_.output();
   while (!output.empty()) {
     const net::IoResult result = socket_.write(output.data(), output.size());

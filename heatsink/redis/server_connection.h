@@ -2,6 +2,7 @@
 // The socket of a ConnectionProtocol: connects, carries its bytes, and reconnects with back-off.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -20,6 +21,9 @@ struct ServerConnectionOptions {
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
   std::uint64_t seed = 1;  // for drawing the pauses
+  // Grows by the commands that are sent to the server: load of the program's own. Null: they are
+  // not counted. It outlives the connection.
+  std::atomic<std::uint64_t>* commands = nullptr;
 };
 
 // The loop's thread. All references must outlive this object.

@@ -51,7 +51,7 @@ void Tracker::connected(TimePoint now) {
   // Before AUTH: the reply tells whether a fresh connection may run commands.
   if (options_.tracking) send(Kind::kPing, {"PING"}, now);
   append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
-  expected_.push_back({Kind::kHello, now});
+  expect({Kind::kHello, now});
   if (options_.tracking) {
     send(Kind::kCommand, {"COMMAND"}, now);
     // Before all fills, so that the connection reads no key untracked.
@@ -74,7 +74,12 @@ void Tracker::send_heartbeat(TimePoint now) {
 void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
                    std::uint64_t token) {
   resp::append_request(output_, args);
-  expected_.push_back({kind, now, token});
+  expect({kind, now, token});
+}
+
+void Tracker::expect(Expected expected) {
+  note_command();
+  expected_.push_back(expected);
 }
 
 void Tracker::ask_rights(TimePoint now) {
@@ -205,7 +210,7 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     if (fill.fields() == FieldNames::kArguments)
       ask_field_ends(fill, question.request.subspan(2), now);
     resp::append_request(output_, question.request);
-    expected_.push_back({Kind::kRead, now, id});
+    expect({Kind::kRead, now, id});
     if (fill.fields() == FieldNames::kApart) send(Kind::kNames, {"HKEYS", question.key}, now, id);
   }
   fills_.push_back(std::move(fill));
@@ -225,7 +230,7 @@ void Tracker::ask_field_ends(const Fill& fill, std::span<const std::string_view>
   std::vector<std::string_view> request = {"HPTTL", fill.key(), "FIELDS", count};
   request.insert(request.end(), fields.begin(), fields.end());
   resp::append_request(output_, request);
-  expected_.push_back({Kind::kFieldEnds, now, fill.reply().id});
+  expect({Kind::kFieldEnds, now, fill.reply().id});
 }
 
 void Tracker::select(std::uint32_t db, TimePoint now) {
@@ -244,7 +249,7 @@ void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, Ti
   std::vector<std::string_view> request = {"TOUCH"};
   request.insert(request.end(), keys.begin(), keys.end());
   resp::append_request(output_, request);
-  expected_.push_back({Kind::kTouch, now});
+  expect({Kind::kTouch, now});
 }
 
 void Tracker::barrier(std::uint64_t token, TimePoint now) {

@@ -188,6 +188,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
+  void expect(Expected expected);
   void ask_rights(TimePoint now);
   bool answers_long() const;
   Status keep(std::string_view bytes);

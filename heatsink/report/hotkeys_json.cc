@@ -32,6 +32,9 @@ json::object node_object(const Report& report) {
   node["misses_rate"] = number(report.misses_rate);
   node["hit_ratio"] = number(report.hit_ratio);
   node["offload"] = number(report.offload);
+  node["commands_rate"] = number(report.commands_rate);
+  node["server_commands_rate"] = number(report.server_commands_rate);
+  node["own_commands_rate"] = number(report.own_commands_rate);
   node["dimension"] = detect::to_string(report.dimension);
   node["hot"] = number(report.hot);
   node["warm"] = number(report.warm);
@@ -47,6 +50,13 @@ json::object node_object(const Report& report) {
   node["cached_bytes"] = report.cached_bytes;
   node["stale_confirmed"] = report.stale_confirmed;
   return node;
+}
+
+// The load taken off this key, as a part of its accesses.
+double offload_of(const KeyReport& key) {
+  const std::uint64_t accesses = key.verdict.count.reads + key.verdict.count.writes;
+  if (accesses == 0) return 0;
+  return std::min(1.0, static_cast<double>(key.spared) / static_cast<double>(accesses));
 }
 
 json::array tally_array(const std::vector<detect::Tally>& tallies) {
@@ -189,6 +199,8 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   out["misses"] = count.reads - std::min(count.hits, count.reads);
   out["bytes"] = count.bytes;
   out["hit_ratio"] = number(ratio(count.hits, count.reads));
+  out["spared"] = key.spared;
+  out["offload"] = number(offload_of(key));
   out["commands"] = tally_array(count.commands);
   out["clients"] = tally_array(count.clients);
   out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(age));
@@ -243,6 +255,8 @@ json::object slots_object(const SlotsReport& report) {
 }
 
 std::string headline(const Report& report) {
+  if (report.hot_keys == 0 && report.write_hot_keys == 0 && !report.undecided.empty())
+    return "not proven yet: " + one_line(report.undecided, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_keys == 0 && report.write_hot_keys == 0)
     return "nothing is hot: " + one_line(report.quiet, detect::kKeyBytesMax) + busiest(report);
   if (report.hot_means.empty()) return counts(report);

@@ -51,7 +51,8 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
     "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
     "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081, "fleet": null,
     "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
-    "hit_ratio": 0.75, "commands": [{"name": "GET", "low": 39, "high": 41}],
+    "hit_ratio": 0.75, "spared": 0, "offload": 0,
+    "commands": [{"name": "GET", "low": 39, "high": 41}],
     "clients": [{"name": "10.0.0.7", "low": 30, "high": 30},
                 {"name": "\\x1b", "low": 1, "high": 2}],
     "since": "2026-11-21T11:59:18.623Z", "age_seconds": 41.5,
@@ -123,7 +124,8 @@ TEST(HotkeysJson, NodeHasItsTotals) {
   const json::value expected = json::parse(R"({
     "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
-    "hit_ratio": 0.75, "offload": 0, "dimension": "requests", "hot": 3000, "warm": 500,
+    "hit_ratio": 0.75, "offload": 0, "commands_rate": 0, "server_commands_rate": 0,
+    "own_commands_rate": 0, "dimension": "requests", "hot": 3000, "warm": 500,
     "absent_max": null, "rules": 2, "workers": 4,
     "redacted": false, "sampled": false, "clients": 0, "hot_keys": 1,
     "write_hot_keys": 0, "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");

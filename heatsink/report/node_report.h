@@ -19,7 +19,10 @@ namespace heatsink::report {
 struct KeyReport {
   detect::Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the
                             // window), since, reason
-  bool cached = false;      // has a local copy right now
+  // Accesses in the window, less the commands that the servers got for them, and less the fills of
+  // its copies. Negative: the fills cost more than the copies spared.
+  std::int64_t spared = 0;
+  bool cached = false;  // has a local copy right now
   std::string
       cache_note;  // why it has none: "value larger than cache.maximum-value-bytes", "" if cached
   std::string level = "off";             // the guarantee for its copies, in the owner's words
@@ -58,10 +61,15 @@ struct Report {
   double requests_rate = 0;      // accesses that name a key
   double reads_rate = 0;
   double writes_rate = 0;
-  double hits_rate = 0;    // answered locally: load that the server does not have
-  double misses_rate = 0;  // reads sent to the server
-  double hit_ratio = 0;    // hits / reads, 0 .. 1
-  double offload = 0;      // hits / requests, 0 .. 1
+  double hits_rate = 0;             // reads that a local copy answered at once
+  double misses_rate = 0;           // all other reads, also those that waited for a fill
+  double hit_ratio = 0;             // hits / reads, 0 .. 1
+  double commands_rate = 0;         // commands that clients sent
+  double server_commands_rate = 0;  // commands that the servers got, the proxy's own among them
+  double own_commands_rate = 0;     // of these, by the proxy itself: fills, proofs, audits ...
+  // 1 - server_commands_rate / commands_rate: the load taken off. At most 1; negative if the proxy
+  // sends more than it spares.
+  double offload = 0;
   // The thresholds for all keys, per second, in the unit of `dimension`; rules may have others.
   detect::Dimension dimension = detect::Dimension::kRequests;
   double hot = 0;
@@ -72,9 +80,14 @@ struct Report {
   std::string hot_means;      // "what has at least 3000/s (detection.hot-qps)"; "": unknown
   std::string
       quiet;  // what it means that nothing is hot: "no key reaches 3000/s (detection.hot-qps)"
+  // Why it is not final that nothing is hot: "no key is proven hot in 12 windows ..."; "": it is.
+  std::string undecided{};
   bool sampled = false;  // Summary::sampled
   // The highest possible rate of an unlisted key, accesses per second; nothing: not known.
   std::optional<double> absent_max{};
+  // Commands per second that the server executed outside of all samples, in excess of what these
+  // prove: any key may have them. Nothing: everything is seen, or it is not known.
+  std::optional<double> unseen_rate{};
   std::optional<SlotsReport> slots{};          // nothing: no cluster
   std::optional<TemplatesReport> templates{};  // nothing: not counted, or names are redacted
   std::uint64_t clients = 0;

@@ -49,6 +49,7 @@ void SentinelWatch::add(const net::HostPort& address, bool is_configured) {
   how.tls = options_.url.tls;
   how.context = options_.tls;
   how.connection = options_.connection;
+  how.connection.commands = nullptr;  // a Sentinel is no server: it has no load to take off
   auto sentinel = std::make_unique<Sentinel>();
   sentinel->peer = std::make_unique<LeaderPeer>(loop_, resolver_, address, std::move(how),
                                                 "watch of Sentinel " + address.text());

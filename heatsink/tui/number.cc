@@ -56,6 +56,14 @@ std::string percent_text(double ratio) {
   return short_number(shown) + " %";
 }
 
+std::string signed_percent_text(double ratio) {
+  return ratio < 0 ? "-" + percent_text(-ratio) : percent_text(ratio);
+}
+
+std::string signed_rate_text(double rate) {
+  return rate < 0 ? "-" + rate_text(-rate) : rate_text(rate);
+}
+
 std::string age_text(Nanos age) {
   const auto seconds = std::max<std::int64_t>(0, age / std::chrono::seconds(1));
   if (seconds < 60) return fmt::format("{}s", seconds);

@@ -17,6 +17,10 @@ std::string rate_text(double per_second);  // "1.2k/s"
 // 0 .. 1 as "34.5 %"; "<0.1 %" for less, but more than 0; "100 %" only for exactly all.
 std::string percent_text(double ratio);
 
+// The same for quantities that may be negative: "-12.5 %", "-1.2k/s".
+std::string signed_percent_text(double ratio);
+std::string signed_rate_text(double per_second);
+
 // "12s", "3m12s", "2h05m", "4d03h"; "0s" below a second and for negative ages.
 std::string age_text(Nanos age);
 

@@ -4,6 +4,7 @@
 // compare it as text.
 #pragma once
 
+#include "heatsink/tui/columns.h"    // IWYU pragma: export
 #include "heatsink/tui/number.h"     // IWYU pragma: export
 #include "heatsink/tui/screen.h"     // IWYU pragma: export
 #include "heatsink/tui/sparkline.h"  // IWYU pragma: export

@@ -8,7 +8,8 @@ import os
 STEPS = (
     "startup", "password", "acl_user", "values", "pipeline", "transaction",
     "publish_and_subscribe", "script", "function", "blocking", "scan", "streams", "databases",
-    "pool", "hot_reads", "big_value", "restart_server", "restart_proxy",
+    "pool", "hot_reads", "big_value", "restart_server", "outage",
+    "restart_proxy",
 )  # fmt: skip
 
 
@@ -65,6 +66,8 @@ class Client:
 NPM = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1",
        "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=1000",
        "--fetch-timeout=60000")  # fmt: skip
+PIP = (("python3", "-m", "pip", "install", "--quiet", "--upgrade", "--target", "packages",
+        "--require-hashes", "--requirement", "requirements.txt"),)  # fmt: skip
 # Maven has no lock file: the versions are in pom.xml, and what came is compared.
 MAVEN = (("mvn", "-q", "-B", "compile", "dependency:copy-dependencies"),
          ("sha256sum", "--check", "--quiet", "jars.sha256"))  # fmt: skip
@@ -78,11 +81,8 @@ CLIENTS = {
         "password_set_while_running", "little_before_auth", "auth_in_another_database",
         "replication", "deep_reply", "busy_script", "restart"), password=False),
     "redis_py": Client(
-        "redis_py", ("python3",),
-        (("python3", "-m", "pip", "install", "--quiet", "--upgrade", "--target", "packages",
-          "--require-hashes", "--requirement", "requirements.txt"),),
-        ("python3", "client.py"), variables=(("PYTHONPATH", "packages"),),
-        run_cluster=("python3", "cluster.py")),
+        "redis_py", ("python3",), PIP, ("python3", "client.py"),
+        variables=(("PYTHONPATH", "packages"),), run_cluster=("python3", "cluster.py")),
     "node_redis": Client("node_redis", ("node", "npm"), (NPM,), ("node", "client.js"),
                          run_cluster=NODE_CLUSTER),
     "ioredis": Client("ioredis", ("node", "npm"), (NPM,), ("node", "client.js"),
@@ -100,6 +100,15 @@ CLIENTS = {
         (("cargo", "generate-lockfile"), ("./same_crates.py",),
          ("cargo", "build", "--locked", "--target-dir", "target")),
         ("target/debug/client",), (Way(2), Way(3))),
+    # The extension comes with the system's PHP.
+    "phpredis": Client(
+        "phpredis", ("php",), (("php", "-r", "exit(extension_loaded('redis') ? 0 : 1);"),),
+        ("php", "client.php"), (Way(2),),
+        steps=("values", "pipeline", "transaction", "outage", "without_server")),
+    # What fails through the proxy while the server restarts fails without it, too.
+    "redis_py_outage": Client(
+        "redis_py", ("python3",), PIP, ("python3", "outage.py"), (Way(2), Way(3)),
+        steps=("without_errors", "as_direct"), variables=(("PYTHONPATH", "packages"),)),
     "redis_cli": Client("redis_cli", ("redis-cli",), (), ("bash", "client.sh"), steps=(
         "password", "acl_user", "values", "big_value", "databases", "transaction", "script",
         "pipe", "scan", "subscribe_and_monitor", "hot_reads", "restart_server", "restart_proxy")),

@@ -8,6 +8,9 @@ port, a RESP version and, for TLS, the file of a certificate authority. It print
 each step of its row. It can ask for an action by a line, which is answered by a line:
 
     RESTART SERVER   stops the server and starts it again
+    LOSE SERVER      kills the server, and starts it again while the program goes on
+    KILL SERVER      kills the server; RESTART SERVER starts it again
+    SERVER PORT      answers the server's port
     RESTART PROXY    kills heatsink and starts it again
     HITS             answers how many reads heatsink has served locally
 """
@@ -87,8 +90,16 @@ def answer_to(line, servers):
     """What the program waits for; None if the line is no question."""
     if line == "HITS":
         return servers.hits()
+    if line == "SERVER PORT":
+        return servers.redis.port
+    if line == "KILL SERVER":
+        servers.kill_server()
+        return "done"
     if line == "RESTART SERVER":
         servers.restart_server()
+        return "done"
+    if line == "LOSE SERVER":
+        servers.lose_server()
         return "done"
     if line == "RESTART PROXY":
         servers.restart_proxy()

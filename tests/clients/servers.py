@@ -4,6 +4,7 @@
 import contextlib
 import re
 import signal
+import threading
 import urllib.request
 
 from harness import PATIENCE_S, SLOW, Redis, until
@@ -12,6 +13,7 @@ from harness.certificates import Authority
 
 # So that a test's few reads make a key hot.
 DETECTION = {"detection.hot-qps": 5, "detection.write-hot-ratio": 0}
+AWAY_S = 0.3  # and the server's start
 USERS = ("--requirepass", "secret", "--user", "app", "on", ">app-secret", "~*", "&*", "+@all")
 
 
@@ -71,6 +73,7 @@ class Servers:
         credentials = ":secret@" if password else ""
         upstream = f"redis://{credentials}127.0.0.1:{self.redis.port}"
         self.proxies = []
+        self.outage = None
         try:
             for port in ports:
                 own = {"proxy.announce-address": f"127.0.0.1:{port}"} if nodes > 1 else {}
@@ -85,6 +88,22 @@ class Servers:
         self.redis.process.end(signal.SIGTERM)
         self.redis.restart()
 
+    def kill_server(self):
+        """The proxies have noticed it then."""
+        self.end_outage()
+        self.redis.process.kill()
+        until(lambda: self.sum_of("heatsink_upstream_up") == 0, PATIENCE_S, "the loss is seen")
+
+    def lose_server(self):
+        """It is back within a second."""
+        self.kill_server()
+        self.outage = threading.Timer(AWAY_S, self.redis.restart)
+        self.outage.start()
+
+    def end_outage(self):
+        if self.outage is not None:
+            self.outage.join()
+
     def restart_proxy(self):
         """As after a crash: nobody is told anything."""
         for proxy in self.proxies:
@@ -93,7 +112,10 @@ class Servers:
 
     def hits(self):
         """What clients were served without the server."""
-        return sum(proxy.metric("heatsink_local_hits_total") for proxy in self.proxies)
+        return self.sum_of("heatsink_local_hits_total")
+
+    def sum_of(self, metric):
+        return sum(proxy.metric(metric) for proxy in self.proxies)
 
     def idle_proxies(self):
         """Those of a cluster that got no command with a key."""
@@ -102,6 +124,7 @@ class Servers:
 
     def stop(self):
         """The server always ends."""
+        self.end_outage()
         try:
             for proxy in self.proxies:
                 proxy.stop()

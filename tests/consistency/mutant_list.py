@@ -15,6 +15,7 @@ UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
+KEEPER_CLUSTER = "heatsink/copies/copy_keeper_cluster.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
@@ -262,7 +263,8 @@ MUTANTS = [
            [off(TRACKER_NODE, "own_epoch_ && *own_epoch_ != *own")],
            ("one proxy",), NO_CLUSTER, ("library in a cluster, slots are stolen",)),
     Mutant("cluster: the trackers follow a new map at once",
-           [without(KEEPER, "nodes_.follow_map();")],
+           [Patch(KEEPER_CLUSTER, "if (nodes_.follow_map())",
+                  f"if (!{ACTIVE} && nodes_.follow_map())")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
     Mutant("library in a cluster: the voters",
            [Patch(CLUSTER_NODES, "std::min(*proven_at, voted_at) +",

@@ -43,7 +43,7 @@ class Kubernetes(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def each(self):
-        self.assertEqual(set(self.examples), {"daemonset", "sidecar"})
+        self.assertEqual(set(self.examples), {"daemonset", "fleet", "sidecar"})
         for name, documents in self.examples.items():
             kinds = {document["kind"]: document for document in documents}
             (workload,) = (kinds[kind] for kind in ("Deployment", "DaemonSet") if kind in kinds)
@@ -77,11 +77,14 @@ class Kubernetes(unittest.TestCase):
 
     def test_the_proxy_may_do_nothing_else(self):
         for _, _, _, pod, proxy in self.each():
-            self.assertTrue(pod["securityContext"]["runAsNonRoot"])
-            self.assertGreater(pod["securityContext"]["runAsUser"], 1000)
+            context = pod.get("securityContext", {}) | proxy["securityContext"]
+            self.assertGreater(context.pop("runAsUser"), 1000)
+            self.assertGreater(context.pop("runAsGroup"), 1000)
             self.assertEqual(
-                proxy["securityContext"],
+                context,
                 {
+                    "runAsNonRoot": True,
+                    "seccompProfile": {"type": "RuntimeDefault"},
                     "allowPrivilegeEscalation": False,
                     "readOnlyRootFilesystem": True,
                     "capabilities": {"drop": ["ALL"]},
@@ -90,12 +93,18 @@ class Kubernetes(unittest.TestCase):
             self.assertIn("memory", proxy["resources"]["limits"])
             self.assertLessEqual({"cpu", "memory"}, set(proxy["resources"]["requests"]))
 
+    def test_the_application_keeps_its_own_user(self):
+        for _, _, _, pod, proxy in self.each():
+            others = [each for each in pod["containers"] if each is not proxy]
+            if others:
+                self.assertNotIn("securityContext", pod, "it would hold for all containers")
+
     def test_there_is_time_to_drain(self):
-        for _, _, workload, pod, proxy in self.each():
+        for _, _, _, pod, proxy in self.each():
             hook = proxy.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
             waits_s = int(hook[-1]) if hook else 0
             self.assertGreaterEqual(pod["terminationGracePeriodSeconds"], 30 + waits_s)
-            if workload["kind"] == "Deployment":
+            if proxy in pod.get("initContainers", []):
                 self.assertEqual(proxy["restartPolicy"], "Always", "a side-car ends last")
 
     def test_what_they_start_works_and_lives_without_a_server(self):

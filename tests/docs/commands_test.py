@@ -125,7 +125,7 @@ class Commands(unittest.TestCase):
         elif thing == LOAD:
             target = f"redis://127.0.0.1:{SERVER_PORT}"
             self.start(
-                ["heatsink", "load", "--target", target]
+                ["heatsink", "load", "--target", target, "--prefix", ""]
                 + ["--rate", "1000", "--zipf", "1.2", "--for", f"{LONGEST_S}s"]
             )
         elif thing == TRACE:

@@ -8,7 +8,7 @@ import time
 import unittest
 
 import stage
-from harness import ValueClient, until_seen
+from harness import ERRORS_WHEN_DOWN, ValueClient, until_seen
 from stage import STALENESS_S, is_error
 
 
@@ -63,7 +63,7 @@ def last_hit(readers, silent_until):
 
 class Faults(stage.Stage):
     # Whoever would wait for one of these time-outs waits for longer than its client does.
-    options = {
+    options = ERRORS_WHEN_DOWN | {
         "upstream.backoff-max": "100ms",
         "upstream.connect-timeout": "1m",
         "upstream.response-timeout": "1m",

@@ -9,7 +9,10 @@ import signal
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, RawClient, RedisError, ValueClient, encode, long_form, until
+from harness import (
+    ERRORS_WHEN_DOWN, PATIENCE_S, SLOW, RawClient, RedisError, ValueClient, encode, long_form,
+    until,
+)  # fmt: skip
 from harness.theatre import Theatre
 from recorded import COPIES, Recorded, trackers
 
@@ -24,7 +27,7 @@ class Row01(Recorded):
         return answer if isinstance(answer, RedisError) else None
 
     def test_kill_9(self):
-        with self.recorded(server_args=DURABLE) as (theatre, play):
+        with self.recorded(server_args=DURABLE, options=ERRORS_WHEN_DOWN) as (theatre, play):
             for _ in range(2):
                 theatre.server.process.kill()
                 play.copies_fall_silent()
@@ -55,7 +58,7 @@ class Row02(Recorded):
 
     def test_a_long_stop(self):
         """Every waiter ends by its time-out, and what is answered late fills nothing."""
-        with self.recorded(options=BRIEF) as (theatre, play):
+        with self.recorded(options=BRIEF | ERRORS_WHEN_DOWN) as (theatre, play):
             before = self.lost(theatre)
             theatre.server.process.freeze()
             self.wait_for_loss(theatre, before)
@@ -179,7 +182,7 @@ class Row20(Recorded):
     def test_a_reply_to_what_has_not_been_sent(self):
         """More is answered than the server can have read: the rest of it is still in the proxy."""
         count, value = 64, b"x" * 500_000  # more than all sockets on the way hold
-        patient = {"upstream.response-timeout": "60s"}
+        patient = ERRORS_WHEN_DOWN | {"upstream.response-timeout": "60s"}
         with Theatre(push_delay_s=0, options=patient) as theatre:
             theatre.relay.stop_reading()
             with RawClient(theatre.proxies[0].port, timeout_s=1) as client:

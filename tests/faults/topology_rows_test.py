@@ -8,7 +8,8 @@ import time
 import unittest
 
 from harness import (
-    EAGER, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, long_form, until,
+    EAGER, ERRORS_WHEN_DOWN, LOG, PATIENCE_S, Proxy, RawClient, Redis, ValueClient, long_form,
+    until,
 )  # fmt: skip
 from harness.processes import free_port
 from recorded import COPIES, Recorded, trackers
@@ -74,7 +75,9 @@ class Pair:
 class Row03(Recorded):
     @contextlib.contextmanager
     def failing_over(self):
-        stage = {"push_delay_s": 0, "options": BRIEF, "server_args": AT_ONCE}
+        stage = {
+            "push_delay_s": 0, "options": BRIEF | ERRORS_WHEN_DOWN, "server_args": AT_ONCE,
+        }  # fmt: skip
         with self.recorded(**stage) as (theatre, play), Pair(theatre) as pair:
             yield theatre, play, pair
             self.see_out(play)

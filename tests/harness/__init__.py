@@ -14,11 +14,11 @@ root of the project (HEATSINK is that of build/dev unless it is given):
 from .client import Closed, RawClient, RedisError, ValueClient, drain, encode, end_of_reply
 from .form import LONG, long_form
 from .patience import PATIENCE_S, SLOW, until, until_seen
-from .processes import EAGER, LOG, QUIET, Proxy, Redis
+from .processes import EAGER, ERRORS_WHEN_DOWN, LOG, QUIET, Proxy, Redis
 from .programs import HEATSINK, SERVER, need_programs
 
 __all__ = [
-    "EAGER", "HEATSINK", "LOG", "LONG", "PATIENCE_S", "QUIET", "SERVER", "SLOW", "Closed", "Proxy",
-    "RawClient", "Redis", "RedisError", "ValueClient", "drain", "encode", "end_of_reply",
-    "long_form", "need_programs", "until", "until_seen",
+    "EAGER", "ERRORS_WHEN_DOWN", "HEATSINK", "LOG", "LONG", "PATIENCE_S", "QUIET", "SERVER", "SLOW",
+    "Closed", "Proxy", "RawClient", "Redis", "RedisError", "ValueClient", "drain", "encode",
+    "end_of_reply", "long_form", "need_programs", "until", "until_seen",
 ]  # fmt: skip

@@ -35,7 +35,9 @@ EAGER = {
     "detection.tick": "20ms",
     "cache.admission": "hot",
 }
-# The same, and the server sees no reads of the proxy's own: neither those of the audit, about one
+# Clients stay while the server is away, and get errors at once.
+ERRORS_WHEN_DOWN = {"upstream.on-down": "error", "upstream.connect-wait": 0}
+# EAGER, and the server sees no reads of the proxy's own: neither those of the audit, about one
 # in a thousand hits, nor that of the checks of `heatsink doctor` at the start.
 QUIET = EAGER | {"audit.sample-rate": "0%", "doctor.enabled": "no"}
 

@@ -11,7 +11,9 @@ import unittest
 import cluster_load
 from cluster_load import Counter, Lister, Popper, Scripter, Trader, errors_of, load, turned
 from cluster_stage import WITHOUT_COPIES, ClusterTest
-from harness import SLOW, Proxy, RawClient, RedisError, ValueClient, need_programs, until
+from harness import (
+    ERRORS_WHEN_DOWN, SLOW, Proxy, RawClient, RedisError, ValueClient, need_programs, until,
+)  # fmt: skip
 from harness.certificates import Authority
 from harness.cluster import Cluster, Node
 from harness.processes import Redis, all_have_met, free_port
@@ -240,7 +242,7 @@ class FailOver(unittest.TestCase):
     def setUp(self):
         need_programs()
         self.cluster = self.enterContext(Cluster(3, 1, timeout_ms=1000))
-        options = {**WITHOUT_COPIES, "upstream.response-timeout": "1s"}
+        options = {**WITHOUT_COPIES, **ERRORS_WHEN_DOWN, "upstream.response-timeout": "1s"}
         self.proxy = Proxy(self.cluster.url, options)
         self.addCleanup(self.proxy.stop)
 
@@ -328,7 +330,7 @@ class Nodes(unittest.TestCase):
         need_programs()
 
     def open(self, upstream, **options):
-        proxy = Proxy(upstream, {**WITHOUT_COPIES, **options})
+        proxy = Proxy(upstream, {**WITHOUT_COPIES, **ERRORS_WHEN_DOWN, **options})
         self.addCleanup(proxy.stop)
         return proxy, self.client(proxy)
 

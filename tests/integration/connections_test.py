@@ -6,7 +6,7 @@ import tempfile
 import time
 import unittest
 
-from harness import LONG, PATIENCE_S, SLOW, RawClient, drain, encode, until
+from harness import ERRORS_WHEN_DOWN, LONG, PATIENCE_S, SLOW, RawClient, drain, encode, until
 from harness.asking import Asking
 from harness.certificates import Authority
 from harness.crowd import Crowd, need_descriptors
@@ -23,7 +23,7 @@ LEFT = 4 * MEBI  # not worth a trim, in sum (heatsink/copies/trim_policy.h)
 
 class Crowded(ProxyTest):
     SERVER_OPTIONS = ("--maxclients", "20000")
-    PROXY_OPTIONS = {"proxy.maximum-clients": 15_000}
+    PROXY_OPTIONS = ERRORS_WHEN_DOWN | {"proxy.maximum-clients": 15_000}
 
     @classmethod
     def setUpClass(cls):

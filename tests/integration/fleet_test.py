@@ -6,7 +6,9 @@ import threading
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, Proxy, RawClient, Redis, ValueClient, need_programs, until
+from harness import (
+    ERRORS_WHEN_DOWN, PATIENCE_S, SLOW, Proxy, RawClient, Redis, ValueClient, need_programs, until,
+)  # fmt: skip
 from harness.processes import Library, free_port
 
 PROXIES = 20
@@ -146,7 +148,7 @@ class Trouble(FleetTest):
         self.assertEqual(log.count("cannot report to its fleet"), 1, log)
 
     def test_a_killed_server_blocks_nothing_and_comes_back(self):
-        proxies = self.start(3)
+        proxies = self.start(3, options=ERRORS_WHEN_DOWN)
         self.all_know(proxies)
         with Paced([proxy.port for proxy in proxies], KEY, EACH_PER_S):
             self.redis.process.kill()

@@ -177,7 +177,7 @@ class Answers(Running):
     def test_flags_keep_their_precedence(self):
         self.start("cache.max-staleness: 1s\n", {**CALM, "cache.max-staleness": "4s"})
         self.write("cache.max-staleness: 3s\n")
-        self.hang_up("certificates reloaded")
+        self.hang_up("SIGHUP: the configuration has not changed")
         self.assertEqual(self.generation(), 1)
 
     def test_the_log_level_changes(self):

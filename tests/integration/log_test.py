@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
+from harness import ERRORS_WHEN_DOWN, HEATSINK, Proxy, RawClient, Redis, need_programs, until
 
 CLIENTS = 6
 
@@ -34,8 +34,8 @@ class WithServer(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = folder.name + "/log"
 
-    def proxy(self, **how):
-        proxy = Proxy(self.redis, **how)
+    def proxy(self, options=None, **how):
+        proxy = Proxy(self.redis, ERRORS_WHEN_DOWN | (options or {}), **how)
         self.addCleanup(proxy.stop)
         return proxy
 
@@ -95,7 +95,7 @@ class InAFile(WithServer):
         proxy.process.signal(signal.SIGHUP)
         until(
             lambda: os.path.exists(self.path)
-            and any("certificates reloaded" in line for line in self.lines(self.path)),
+            and any("the configuration has not changed" in line for line in self.lines(self.path)),
             what="the new file",
         )
         proxy.stop()

@@ -11,7 +11,9 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import HEATSINK, SLOW, Proxy, RawClient, Redis, encode, need_programs, until
+from harness import (
+    ERRORS_WHEN_DOWN, HEATSINK, SLOW, Proxy, RawClient, Redis, encode, need_programs, until,
+)  # fmt: skip
 from harness.crowd import need_descriptors
 
 MEBI = 1 << 20
@@ -32,7 +34,7 @@ class WithServer(unittest.TestCase):
         self.folder = folder.name
 
     def proxy(self, options=None, **how):
-        proxy = Proxy(self.redis, options, **how)
+        proxy = Proxy(self.redis, ERRORS_WHEN_DOWN | (options or {}), **how)
         self.addCleanup(proxy.stop)
         return proxy
 

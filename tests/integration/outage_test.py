@@ -5,7 +5,9 @@ import threading
 import time
 import unittest
 
-from harness import Proxy, RawClient, Redis, encode, need_programs, until, until_seen
+from harness import (
+    ERRORS_WHEN_DOWN, Proxy, RawClient, Redis, encode, need_programs, until, until_seen,
+)  # fmt: skip
 from stage import ProxyTest
 
 # Whoever would wait for one of these time-outs waits for longer than its client does.
@@ -16,11 +18,14 @@ QUICK = {
     "upstream.response-timeout": "1m",
 }
 STALENESS_S = 0.2
+# A command that was not executed, and one that may have been.
+REFUSALS = (b"-LOADING heatsink: upstream", b"-IOERR heatsink: upstream")
 
 
 class Outage(ProxyTest):
     PROXY_OPTIONS = {
         **QUICK,
+        **ERRORS_WHEN_DOWN,
         "proxy.workers": 1,  # test_attempts_are_paced counts those of one
         "detection.hot-qps": 5,
         "detection.window": "1s",
@@ -38,8 +43,8 @@ class Outage(ProxyTest):
         client = self.to_proxy()
         until(lambda: client.ask("SET", "k", "v") == b"+OK\r\n", what="the server is back")
 
-    def unreachable(self, reply):
-        self.assertTrue(reply.startswith(b"-ERR heatsink: upstream 127.0.0.1:"), reply)
+    def unreachable(self, reply, code=b"LOADING"):
+        self.assertTrue(reply.startswith(b"-%s heatsink: upstream 127.0.0.1:" % code), reply)
         self.assertIn(b"%d is not reachable: " % self.redis.port, reply)
 
     def test_errors_at_once_and_back_by_itself(self):
@@ -121,8 +126,8 @@ class Outage(ProxyTest):
         until(lambda: self.proxy.metric("heatsink_commands_total") == before + 4, what="sent")
         self.redis.process.kill()
         for reply in [waiting.read(), *piped.read_many(3)]:
-            self.unreachable(reply)
-            self.assertIn(b"(the server may have executed the command)", reply)
+            self.unreachable(reply, b"IOERR")
+            self.assertIn(b"may have executed the command, or may yet execute it)", reply)
         reply = piped.read()
         self.unreachable(reply)
         self.assertNotIn(b"may have executed the command", reply)
@@ -140,9 +145,9 @@ class Outage(ProxyTest):
                 client.send_raw(encode("SET", f"load{number}", value) + encode("ECHO", value))
                 stored, echoed = client.read(), client.read()
                 right = b"$%d\r\n%s\r\n" % (len(value), value)
-                if stored != b"+OK\r\n" and not stored.startswith(b"-ERR heatsink: upstream"):
+                if stored != b"+OK\r\n" and not stored.startswith(REFUSALS):
                     faults.append(stored)
-                if echoed != right and not echoed.startswith(b"-ERR heatsink: upstream"):
+                if echoed != right and not echoed.startswith(REFUSALS):
                     faults.append(echoed)
             client.close()
 
@@ -176,7 +181,7 @@ class Outage(ProxyTest):
         until(served, what="k served locally")
         self.redis.process.kill()
         until_seen(
-            lambda: client.ask("GET", "k").startswith(b"-ERR heatsink"),
+            lambda: client.ask("GET", "k").startswith(b"-LOADING heatsink"),
             True, STALENESS_S, "no copy served",
         )  # fmt: skip
 
@@ -201,6 +206,7 @@ class Reached(ProxyTest):
     next attempt is caught."""
 
     PROXY_OPTIONS = {
+        **ERRORS_WHEN_DOWN,
         "proxy.workers": 2,
         "upstream.backoff-min": "400ms",
         "upstream.backoff-max": "2s",
@@ -232,7 +238,11 @@ class Reached(ProxyTest):
 class LooksAtOnce(ProxyTest):
     """Pauses that are longer than a test's patience: only who asks can find the server."""
 
-    PROXY_OPTIONS = {"upstream.backoff-min": "1m", "upstream.backoff-max": "1m"}
+    PROXY_OPTIONS = {
+        **ERRORS_WHEN_DOWN,
+        "upstream.backoff-min": "1m",
+        "upstream.backoff-max": "1m",
+    }
 
     def found_by(self, *args, resp=2):
         client = self.to_proxy(resp=resp)
@@ -252,7 +262,7 @@ class LooksAtOnce(ProxyTest):
 class ClosesWhenDown(ProxyTest):
     """As the server's own connections end, so that client libraries connect again."""
 
-    PROXY_OPTIONS = {**QUICK, "upstream.on-down": "close", "proxy.workers": 1}
+    PROXY_OPTIONS = {**QUICK, "upstream.connect-wait": 0, "proxy.workers": 1}
 
     def setUp(self):
         if not self.redis.process.alive():
@@ -268,12 +278,25 @@ class ClosesWhenDown(ProxyTest):
             return False
 
     def test_a_command_on_any_connection(self):
-        clients = [self.to_proxy() for _ in range(4)]
+        commands = (
+            ["GET", "k"], ["MULTI"], ["BLPOP", "x", 0], ["WATCH", "k"], ["HELLO", 3], ["HELLO"],
+            ["PSUBSCRIBE", "a*"], ["AUTH", "a", "b"], ["MONITOR"],
+        )  # fmt: skip
+        clients = [self.to_proxy() for _ in commands]
         self.redis.process.kill()
-        commands = (["GET", "k"], ["MULTI"], ["BLPOP", "x", 0], ["WATCH", "k"])
         for client, command in zip(clients, commands, strict=True):
             client.send_raw(encode(*command) + encode("PING"))
             self.assertEqual(client.read_to_end(), b"", command)
+
+    def test_waiting_and_subscribing_clients_are_closed(self):
+        waiting, subscribed = self.to_proxy(), self.to_proxy()
+        waiting.send("BLPOP", "never", 0)
+        subscribed.ask("SUBSCRIBE", "a")
+        server = self.to_server()
+        until(lambda: b"cmd=blpop" in server.ask("CLIENT", "LIST"), what="BLPOP waits")
+        self.redis.process.kill()
+        self.assertEqual(waiting.read_to_end(), b"")
+        self.assertEqual(subscribed.read_to_end(), b"")
 
     def test_what_was_on_its_way_is_not_answered(self):
         waiting = self.to_proxy()
@@ -294,16 +317,73 @@ class ClosesWhenDown(ProxyTest):
         until(self.is_served, what="served")
 
 
+class Restarts(ProxyTest):
+    """By default a server that restarts at once is a delay, for clients that were idle and for
+    clients that connect meanwhile."""
+
+    # The server of a busy test machine may take longer than the default.
+    PROXY_OPTIONS = {"proxy.workers": 2, "upstream.connect-wait": "20s"}
+    COMMANDS = (
+        ["GET", "k"], ["SET", "k", 1], ["HELLO", 3], ["MULTI"], ["WATCH", "k"], ["SUBSCRIBE", "a"],
+        ["EVAL", "return 1", 0], ["SELECT", 1], ["BLPOP", "x", 0.1], ["CLIENT", "ID"], ["DBSIZE"],
+    )  # fmt: skip
+
+    def awaited(self):
+        return self.proxy.metric("heatsink_upstream_awaited_total")
+
+    def test_requests_wait_for_it(self):
+        idle = [self.to_proxy() for _ in self.COMMANDS]
+        for client in idle:
+            client.ask("PING")
+        before = self.awaited()
+        self.redis.process.kill()
+        until(lambda: self.proxy.metric("heatsink_upstream_up") == 0, what="it is down")
+        fresh = [self.to_proxy() for _ in self.COMMANDS]
+        clients = list(zip(idle + fresh, self.COMMANDS * 2, strict=True))
+        for client, command in clients:
+            client.send(*command)
+        until(lambda: self.awaited() == before + len(clients), what="all of them wait")
+        self.redis.restart()
+        for client, command in clients:
+            reply = client.read()
+            self.assertFalse(reply.startswith(b"-"), (command, reply))
+
+
+class LongerOutages(ProxyTest):
+    PROXY_OPTIONS = {"proxy.workers": 2}
+
+    def test_requests_do_not_wait_for_long(self):
+        first, second = self.to_proxy(), self.to_proxy()
+        self.assertEqual(first.ask("PING"), b"+PONG\r\n")
+        self.redis.process.kill()
+        until(lambda: self.proxy.metric("heatsink_upstream_up") == 0, what="it is down")
+        for client in (first, second):
+            client.send("PING")
+            self.assertEqual(client.read_to_end(), b"")
+        self.redis.restart()
+
+
 class NeverThere(unittest.TestCase):
-    def test_a_server_that_comes_later(self):
+    def start(self, options):
         need_programs()
         redis = Redis()
         self.addCleanup(redis.stop)
         redis.process.kill()
-        proxy = Proxy(redis, QUICK)
+        proxy = Proxy(redis, options)
         self.addCleanup(proxy.stop)
         client = RawClient(proxy.port)
         self.addCleanup(client.close)
+        return redis, proxy, client
+
+    def test_a_server_that_comes_soon(self):
+        redis, proxy, client = self.start({})
+        client.send("PING")
+        until(lambda: proxy.metric("heatsink_upstream_awaited_total") == 1, what="PING waits")
+        redis.restart()
+        self.assertEqual(client.read(), b"+PONG\r\n")
+
+    def test_a_server_that_comes_later(self):
+        redis, _, client = self.start(QUICK | ERRORS_WHEN_DOWN)
         self.assertIn(b"is not reachable", client.ask("PING"))
         redis.restart()
         until(lambda: client.ask("PING") == b"+PONG\r\n", what="reached")

@@ -6,7 +6,7 @@ import signal
 import unittest
 
 from failover_stage import FailoverTest, Reader
-from harness import PATIENCE_S, Redis, ValueClient, until
+from harness import ERRORS_WHEN_DOWN, PATIENCE_S, Redis, ValueClient, until
 from harness.relay import Relay
 from harness.sentinels import FirstWrite, Replicated, ask, calls_of, is_error
 from moved_name_stage import MovedNameTest
@@ -94,7 +94,8 @@ class ReplicasTest(FailoverTest):
         for each in servers:
             self.addCleanup(each.stop)
         proxy = self.proxy_for(
-            "redis+replicas://" + ",".join(f"127.0.0.1:{each.port}" for each in servers)
+            "redis+replicas://" + ",".join(f"127.0.0.1:{each.port}" for each in servers),
+            ERRORS_WHEN_DOWN,
         )
         with ValueClient(proxy.port) as client:
             refused = client("GET", "k")

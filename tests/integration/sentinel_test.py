@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 
 from failover_stage import FailoverTest, Reader
-from harness import PATIENCE_S, SLOW, Redis, ValueClient, until
+from harness import ERRORS_WHEN_DOWN, PATIENCE_S, SLOW, Redis, ValueClient, until
 from harness.certificates import Authority
 from harness.processes import Library, free_port
 from harness.sentinels import (
@@ -203,7 +203,7 @@ class SentinelTest(FailoverTest):
         self.addCleanup(replicated.stop)
         sentinels = Sentinels(replicated, count=1)
         self.addCleanup(sentinels.stop)
-        proxy = self.proxy_for(sentinels.url().replace("mymaster", "shop"))
+        proxy = self.proxy_for(sentinels.url().replace("mymaster", "shop"), ERRORS_WHEN_DOWN)
 
         def is_explained():
             return "it does not watch 'shop', but 'mymaster'" in self.health(proxy)[1]
@@ -276,7 +276,7 @@ class TlsTest(FailoverTest):
     def test_a_stranger_is_not_believed(self):
         """The proxy does not ask a Sentinel whose certificate it does not trust."""
         _, port = self.sentinel_of(self.server())
-        proxy = self.proxy_for(f"rediss+sentinel://127.0.0.1:{port}/mymaster")
+        proxy = self.proxy_for(f"rediss+sentinel://127.0.0.1:{port}/mymaster", ERRORS_WHEN_DOWN)
         with ValueClient(proxy.port) as client:
             refused = client("GET", "k")
             self.assertTrue(is_error(refused), refused)
@@ -291,7 +291,7 @@ class RestartTest(FailoverTest):
         self.addCleanup(replicated.stop)
         sentinels = Sentinels(replicated, count=1)
         self.addCleanup(sentinels.stop)
-        proxy = self.proxy_for(sentinels.url(), stderr=subprocess.STDOUT)
+        proxy = self.proxy_for(sentinels.url(), ERRORS_WHEN_DOWN, stderr=subprocess.STDOUT)
         self.make_hot(proxy)
         with ValueClient(proxy.port) as client:
             self.assertEqual(client("GET", "k"), b"old")

@@ -5,7 +5,9 @@ import contextlib
 import threading
 import unittest
 
-from harness import PATIENCE_S, Proxy, RawClient, Redis, encode, need_programs, until
+from harness import (
+    ERRORS_WHEN_DOWN, PATIENCE_S, Proxy, RawClient, Redis, encode, need_programs, until,
+)  # fmt: skip
 from harness.relay import Relay
 
 LIMIT_S = 1
@@ -43,7 +45,8 @@ class Silence(unittest.TestCase):
         self.relay = Forgetful(redis.port)
         self.addCleanup(self.relay.close)
         options = {"proxy.workers": 1, "upstream.response-timeout": f"{LIMIT_S}s"}
-        self.proxy = Proxy(f"redis://127.0.0.1:{self.relay.port}", options)
+        url = f"redis://127.0.0.1:{self.relay.port}"
+        self.proxy = Proxy(url, ERRORS_WHEN_DOWN | options)
         self.addCleanup(self.proxy.stop)
         until(lambda: self.proxy.metric("heatsink_coherence_up") == 1, PATIENCE_S, "coherent")
 

@@ -5,7 +5,7 @@ import threading
 import time
 
 from cluster_stage import WITHOUT_COPIES, ClusterTest
-from harness import SLOW, Proxy, ValueClient, until
+from harness import ERRORS_WHEN_DOWN, SLOW, Proxy, ValueClient, until
 
 TTL_S = 1.0  # of the copies
 COPIES = 6
@@ -27,7 +27,7 @@ class SpreadTest(ClusterTest):
             node("FLUSHALL")
 
     def open_spread(self, upstream=None, rules=RULES):
-        proxy = Proxy(upstream or self.cluster.url, WITHOUT_COPIES, rules)
+        proxy = Proxy(upstream or self.cluster.url, WITHOUT_COPIES | ERRORS_WHEN_DOWN, rules)
         self.addCleanup(proxy.stop)
         return proxy
 

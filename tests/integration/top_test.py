@@ -8,6 +8,8 @@ import json
 import os
 import pty
 import re
+import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -81,6 +83,10 @@ class Terminal:
             return until(look, PATIENCE_S, f"{pattern!r} on the screen")
         except AssertionError as error:
             raise AssertionError(f"{error}; it said last: {self.said[-3000:]!r}") from None
+
+    def hang_up(self):
+        os.close(self.ours)
+        self.ours = os.open(os.devnull, os.O_RDWR)
 
     def press(self, keys):
         os.write(self.ours, keys.encode())
@@ -181,6 +187,39 @@ class InATerminal(TopTest):
         self.assertEqual(top.end(), 0)
         self.assertIn(b"\x1b[?1049l", top.said, "the screen is given back")
         self.assertIn(b"heatsink top: watched ", top.said)
+
+    def test_a_hang_up_signal_for_the_proxy_does_not_end_it(self):
+        """`pkill -HUP heatsink` reaches each heatsink of the machine; a lost terminal ends it."""
+        terminal = self.top()
+        terminal.see("Hot keys of")
+        terminal.process.send_signal(signal.SIGHUP)
+        terminal.see("Hot keys of")
+        terminal.hang_up()
+        terminal.end()
+
+    def test_nor_without_a_terminal(self):
+        command = [HEATSINK, "top", "--json", "--admin", self.admin, "--interval", "200ms"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+            self.addCleanup(process.kill)
+            self.assertTrue(process.stdout.readline())
+            process.send_signal(signal.SIGHUP)
+            for _ in range(5):
+                self.assertTrue(json.loads(process.stdout.readline()))
+            process.terminate()
+
+    def test_other_verbs_go_on_too(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        command = [HEATSINK, "explain", "motd", "--admin", f"127.0.0.1:{listener.getsockname()[1]}"]
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as process:
+            self.addCleanup(process.kill)
+            connection, _ = listener.accept()
+            process.send_signal(signal.SIGHUP)
+            connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+            connection.close()
+            self.assertEqual(process.wait(PATIENCE_S), 1, "no signal has ended it")
 
     def test_names_move_nothing(self):
         top = self.top()

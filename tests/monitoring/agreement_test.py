@@ -28,6 +28,13 @@ OF_KEYS = {
     "hits": "heatsink_key_local_hits_per_second",
 }
 
+# Of the commands of the last seconds: another moment, another figure.
+MOVING = ("commands_rate", "server_commands_rate", "own_commands_rate", "offload")
+
+
+def settled(hot_keys):
+    return {name: value for name, value in hot_keys["node"].items() if name not in MOVING}
+
 
 class Agreement(unittest.TestCase):
     def setUp(self):
@@ -72,7 +79,9 @@ class Agreement(unittest.TestCase):
                               ("hits_rate", hit), ("misses_rate", miss)):  # fmt: skip
             self.assertAlmostEqual(self.node[member] * WINDOW_S, count, places=6, msg=member)
         self.assertAlmostEqual(self.node["hit_ratio"], hit / (hit + miss))
-        self.assertAlmostEqual(self.node["offload"], hit / (hit + miss + write))
+        executed = sum(self.proxy.by_label("heatsink_server_commands_total", "by").values())
+        sent = self.proxy.metric("heatsink_commands_total")
+        self.assertAlmostEqual(self.node["offload"], 1 - executed / sent, delta=0.03)
 
     def test_counts(self):
         for member, metric in SAME.items():
@@ -99,7 +108,6 @@ class Agreement(unittest.TestCase):
             (r"writes ([\d.]+)/s", write / WINDOW_S),
             (r"misses ([\d.]+)/s", miss / WINDOW_S),
             (r"hit ratio ([\d.]+) %", 100 * hit / (hit + miss)),
-            (r"LOAD TAKEN OFF the server: ([\d.]+) %", 100 * hit / (hit + miss + write)),
             (r"local copies (\d+)", self.proxy.metric("heatsink_cache_entries")),
             (r"clients (\d+)", self.proxy.metric("heatsink_clients")),
             (r"hot (\d+),", self.proxy.metric("heatsink_hot_keys")),
@@ -113,7 +121,7 @@ class Agreement(unittest.TestCase):
         command = [HEATSINK, "top", "--once", "--json"]
         command += ["--admin", f"127.0.0.1:{self.proxy.admin_port}"]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        self.assertEqual(json.loads(told)["node"], self.proxy.api("hotkeys")["node"])
+        self.assertEqual(settled(json.loads(told)), settled(self.proxy.api("hotkeys")))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import unittest
 
 import shipped
 from harness import HEATSINK, PATIENCE_S, Proxy, RawClient, Redis, need_programs, until
+from harness.client import Closed
 from harness.processes import Process, free_port
 from scraper import WINDOW, Scraper
 
@@ -63,7 +64,7 @@ class PrometheusTest(unittest.TestCase):
 
     def load(self, port, **flags):
         """`heatsink load`, until the test ends."""
-        given = {"target": f"redis://127.0.0.1:{port}", "for": "0", "clients": 4, **flags}
+        given = {"target": f"redis://127.0.0.1:{port}", "for": "0", "prefix": "", "clients": 4, **flags}
         words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
         process = Process([HEATSINK, "load", *words])
         self.stack.callback(process.kill)
@@ -195,10 +196,9 @@ class Faults(PrometheusTest):
         self.expect(("HeatsinkCoherenceDown", "frozen"))
         self.expect(("HeatsinkUpstreamUnreachable", "frozen"))
         # The load has ended with the first error; clients of many libraries go on.
-        client = self.client(self.frozen.port)
-
         def failed():
-            client.ask("GET", "0")
+            with contextlib.suppress(Closed):  # the proxy closes their connections
+                self.client(self.frozen.port).ask("GET", "0")
             return self.has_seen(("HeatsinkUpstreamErrors", "frozen"))
 
         until(failed, what="HeatsinkUpstreamErrors")

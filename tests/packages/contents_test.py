@@ -17,6 +17,7 @@ CONTENTS = {
         "lib/systemd/system/heatsink.service",
         "usr/lib/sysusers.d/heatsink.conf",
         "etc/heatsink/heatsink.yaml",
+        "etc/logrotate.d/heatsink",
         "usr/share/man/man1/heatsink-proxy.1.gz",
         "usr/share/man/man5/heatsink.yaml.5.gz",
         "usr/share/man/man7/heatsink-metrics.7.gz",
@@ -76,7 +77,7 @@ class Contents(unittest.TestCase):
     def test_the_configuration_is_kept_by_upgrades(self):
         run("dpkg-deb", "-e", package("heatsink"), self.folder / "control")
         conffiles = (self.folder / "control/conffiles").read_text("utf-8")
-        self.assertEqual(conffiles, "/etc/heatsink/heatsink.yaml\n")
+        self.assertEqual(conffiles, "/etc/heatsink/heatsink.yaml\n/etc/logrotate.d/heatsink\n")
 
     def test_the_samples_are_accepted(self):
         folder = self.unpacked("heatsink")

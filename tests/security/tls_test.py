@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from harness.certificates import Authority, openssl
-from harness import HEATSINK, SLOW, RawClient, Redis, encode, until
+from harness import ERRORS_WHEN_DOWN, HEATSINK, SLOW, RawClient, Redis, encode, until
 from harness.processes import free_port
 from stage import HOT, DoorTest, tcp
 
@@ -361,7 +361,8 @@ class Upstream(TlsTest):
         self.open(upstream, **self.trusting()).says("the server requires a client certificate")
 
     def unreachable(self, upstream, why, **options):
-        door = self.open(upstream, **{"upstream.connect-timeout": "500ms", **options})
+        brief = {"upstream.connect-timeout": "500ms", **ERRORS_WHEN_DOWN}
+        door = self.open(upstream, **{**brief, **options})
         door.says(why)
         client = self.keep(tcp(door.port))
         # A machine that stands still makes a handshake too long: then by the next attempt.

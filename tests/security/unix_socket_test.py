@@ -6,7 +6,7 @@ import signal
 import stat
 import unittest
 
-from harness import Redis, until
+from harness import ERRORS_WHEN_DOWN, Redis, until
 from stage import HOT, Door, DoorTest, tcp, unix
 
 
@@ -47,7 +47,7 @@ class UnixSockets(DoorTest):
         self.assertEqual(self.keep(unix(self.path)).ask("PING"), b"+PONG\r\n")
 
     def test_a_server_that_goes_and_comes_back(self):
-        door = self.open(self.upstream)
+        door = self.open(self.upstream, **ERRORS_WHEN_DOWN)
         client = self.keep(tcp(door.port))
         self.assertEqual(client.ask("PING"), b"+PONG\r\n")
         self.redis.process.kill()

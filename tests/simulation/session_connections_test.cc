@@ -97,23 +97,6 @@ TEST_F(SessionConnectionsTest, ResetGivesUpTheConnectionAndTheDatabase) {
   EXPECT_THAT(asked(), ElementsAre("3: WATCH a"));
 }
 
-TEST_F(SessionConnectionsTest, ALostSharedConnectionIsAnErrorForEachCommandOnIt) {
-  server_.unanswered = {"GET", "SET"};
-  send({"GET a", "SET b 1"});
-  asked();
-  server_.hang_up(1);
-  pass();
-  const std::string errors = got();
-  EXPECT_THAT(errors, AllOf(StartsWith("-ERR heatsink: upstream 127.0.0.1:7002 is not reachable"),
-                            EndsWith(" (the server may have executed the command)|")));
-  EXPECT_EQ(std::count(errors.begin(), errors.end(), '|'), 2);
-  EXPECT_FALSE(client().is_closed);
-  server_.unanswered.clear();
-  send({"GET c"});
-  EXPECT_THAT(asked(), ElementsAre("2: GET c"));
-  EXPECT_EQ(got(), "+GET c|");
-}
-
 TEST_F(SessionConnectionsTest, HalfAReplyCannotBeTakenBack) {
   server_.unanswered = {"GET"};
   send({"GET a", "GET b"});
@@ -154,19 +137,6 @@ TEST_F(SessionConnectionsTest, WithoutAConnectionATransactionFailsAsAWhole) {
                                 "+GET b|"));
   EXPECT_THAT(asked(), ElementsAre("1: GET b"));
   host_.shared.private_connections = 0;
-}
-
-TEST_F(SessionConnectionsTest, AServerThatIsAwayIsTriedAgain) {
-  server_.close_port();
-  server_.hang_up(1);
-  pass();
-  send({"GET a"});
-  EXPECT_THAT(got(), StartsWith("-ERR heatsink: upstream 127.0.0.1:7002 is not reachable"));
-  EXPECT_FALSE(client().is_closed);
-  server_.open_port();
-  pass(std::chrono::seconds(5));
-  send({"GET b"});
-  EXPECT_EQ(got(), "+GET b|");
 }
 
 // ---- requests too big to be buffered

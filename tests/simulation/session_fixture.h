@@ -90,6 +90,13 @@ inline policy::ProxyOptions session_options() {
   return options;
 }
 
+// Clients stay while the server is away, and get errors at once.
+inline policy::ProxyOptions with_errors_when_down(policy::ProxyOptions options) {
+  options.on_down = "error";
+  options.connect_wait = Nanos(0);
+  return options;
+}
+
 class PlayedHost;
 // How a test makes the session's connections.
 using Topology = std::function<std::unique_ptr<proxy::Upstreams>(PlayedHost&)>;

@@ -46,7 +46,7 @@ class TwoServers final : public proxy::Upstreams {
   Upstream* shared_beside(const Upstream& connection) override {
     return of(connection).shared_beside(connection);
   }
-  const std::string* known_down(const Destination& to) override { return at(to).known_down(to); }
+  bool is_away(const Destination& to) override { return at(to).is_away(to); }
   std::unique_ptr<Upstream> borrow(proxy::Requester& session, const Destination& to,
                                    const Need& need) override {
     return at(to).borrow(session, to, need);
@@ -104,7 +104,7 @@ policy::ProxyOptions options_with_levels() {
 class SessionTopologyTest : public SessionTest {
  protected:
   SessionTopologyTest()
-      : SessionTest(options_with_levels(),
+      : SessionTest(with_errors_when_down(options_with_levels()),
                     [](PlayedHost& host) { return std::make_unique<TwoServers>(host); }) {
     send({"GET a", "GET b"});
     EXPECT_THAT(asked(), ElementsAre("1: GET b"));
@@ -174,11 +174,12 @@ TEST_F(SessionTopologyTest, AnErrorNamesTheServerAndTheOtherOneGoesOn) {
   other_.close_port();
   other_.hang_up(1);
   pass();
-  EXPECT_THAT(got(), StartsWith("-ERR heatsink: upstream 127.0.0.1:7003 is not reachable: "));
+  EXPECT_THAT(got(), StartsWith("-LOADING heatsink: upstream 127.0.0.1:7003 is not reachable: "));
   send({"EVAL x 1 a", "GET a", "GET b"});
-  EXPECT_THAT(got(), AllOf(StartsWith("-ERR heatsink: upstream 127.0.0.1:7003 is not reachable: "),
-                           HasSubstr("|-ERR heatsink: upstream 127.0.0.1:7003 is not reachable: "),
-                           testing::EndsWith("|+GET b|")));
+  EXPECT_THAT(got(),
+              AllOf(StartsWith("-LOADING heatsink: upstream 127.0.0.1:7003 is not reachable: "),
+                    HasSubstr("|-LOADING heatsink: upstream 127.0.0.1:7003 is not reachable: "),
+                    testing::EndsWith("|+GET b|")));
   EXPECT_FALSE(client().is_closed);
 }
 

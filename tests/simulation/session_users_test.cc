@@ -20,7 +20,9 @@ using testing::StartsWith;
 // One node has all slots. Connection 1 is the proxy's shared one.
 class SessionUsersTest : public SessionTest {
  protected:
-  SessionUsersTest() { open_shared_connection(); }
+  SessionUsersTest() : SessionTest(with_errors_when_down(session_options())) {
+    open_shared_connection();
+  }
 
   void find_cluster() {
     const net::HostPort node{"127.0.0.1", kSessionPort};
@@ -75,7 +77,7 @@ TEST_F(SessionUsersTest, ALostConnectionDuringTheLoginChangesNothing) {
   send({"AUTH alice wonder"});
   EXPECT_THAT(asked(), ElementsAre("2: AUTH alice wonder"));
   in_turn([this] { server_.hang_up(2); });
-  EXPECT_THAT(got(), StartsWith("-ERR heatsink: "));
+  EXPECT_THAT(got(), StartsWith("-IOERR heatsink: "));
   send({"GET a"});
   EXPECT_THAT(asked(), ElementsAre("3: GET a")) << "the first word on it was no AUTH";
 }

@@ -10,9 +10,9 @@
 
 namespace heatsink::app {
 
-// Ends after `run_for` (0: never), or at SIGINT, SIGTERM or SIGHUP, which it handles for the
-// calling thread and the threads it starts. Prints to stdout; with `quiet` only the end. Returns
-// kDone, or kFailed with a sentence on stderr if no request ever succeeded.
+// Ends after `run_for` (0: never), or at SIGINT, SIGTERM or the loss of its terminal; it handles
+// these signals for the calling thread and the threads it starts. Prints to stdout; with `quiet`
+// only the end. Returns kDone, or kFailed with a sentence on stderr if no request ever succeeded.
 int run_load_session(const LoadOptions& options, const net::RedisUrl& url, Nanos run_for,
                      bool quiet);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "apps/heatsink/process/hang_up.h"
+
 namespace heatsink::app {
 
 EndSignals::EndSignals() {
@@ -14,10 +16,14 @@ EndSignals::EndSignals() {
 }
 
 bool EndSignals::wait_until(TimePoint until) {
-  const Nanos left = std::max(until - BootClock::now(), Nanos(0));
-  const timespec wait{left / std::chrono::seconds(1), (left % std::chrono::seconds(1)).count()};
-  came_ = came_ || sigtimedwait(&set_, nullptr, &wait) > 0;
-  return came_;
+  while (!came_) {
+    const Nanos left = std::max(until - BootClock::now(), Nanos(0));
+    const timespec wait{left / std::chrono::seconds(1), (left % std::chrono::seconds(1)).count()};
+    const int number = sigtimedwait(&set_, nullptr, &wait);
+    if (number < 0) return false;
+    came_ = number != SIGHUP || terminal_has_hung_up();
+  }
+  return true;
 }
 
 }  // namespace heatsink::app

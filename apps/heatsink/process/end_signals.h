@@ -9,7 +9,8 @@
 namespace heatsink::app {
 
 // Blocks SIGINT, SIGTERM and SIGHUP from construction on, for this thread and all threads it
-// starts, for good: the owner must call wait_until(). One thread.
+// starts, for good: the owner must call wait_until(). A SIGHUP ends nothing while the terminal is
+// there (hang_up.h). One thread.
 class EndSignals {
  public:
   EndSignals();

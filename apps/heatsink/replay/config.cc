@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 
 #include "apps/heatsink/replay/report.h"
 #include "heatsink/base/printable.h"
@@ -16,13 +18,33 @@ std::string comments(const std::vector<replay::Reason>& reasons) {
   return out;
 }
 
-std::string cache_lines(bool caching, const char* admission, std::size_t copies, Bytes bytes,
+// A shorter recording misses keys that other minutes read, so it limits nothing.
+constexpr Nanos kLimitsFrom = std::chrono::minutes(10);
+
+// cache.maximum-size and cache.maximum-bytes by default.
+constexpr std::size_t kCopiesByDefault = 65'536;
+constexpr Bytes kBytesByDefault = mebibytes(64);
+
+// A limit below the default spares little memory, and costs hits when the traffic grows.
+std::string limit_lines(Nanos recorded, std::size_t copies, Bytes bytes) {
+  if (recorded < kLimitsFrom) {
+    return fmt::format(
+        "  # maximum-size and maximum-bytes keep their defaults ({}, {}): the traffic is of less "
+        "than 10 minutes.\n",
+        kCopiesByDefault, format_bytes(kBytesByDefault));
+  }
+  return fmt::format(
+      "  # Limits are never written below the defaults ({}, {}).\n"
+      "  maximum-size: {}\n  maximum-bytes: {}\n",
+      kCopiesByDefault, format_bytes(kBytesByDefault), std::max(copies, kCopiesByDefault),
+      format_bytes(std::max(bytes, kBytesByDefault)));
+}
+
+std::string cache_lines(bool caching, const char* admission, const std::string& limits,
                         Nanos expire) {
   if (!caching) return "cache:\n  enabled: false\n";
-  return fmt::format(
-      "cache:\n  enabled: true\n  admission: {}\n  maximum-size: {}\n  maximum-bytes: {}\n"
-      "  expire-after-write: {}\n",
-      admission, copies, format_bytes(bytes), format_duration(expire));
+  return fmt::format("cache:\n  enabled: true\n  admission: {}\n{}  expire-after-write: {}\n",
+                     admission, limits, format_duration(expire));
 }
 
 // Copies of hot keys only.
@@ -34,8 +56,9 @@ std::string thresholds_config(const ReplayReport& report) {
          fmt::format("detection:\n  window: {}\n  hot-qps: {:g}\n  top-n: {}\n  burst: {}\n",
                      format_duration(setting.window), setting.hot_qps, entries,
                      format_share({replay::burst_part(setting)})) +
-         cache_lines(advice.caching, "hot", entries,
-                     std::min(setting.capacity.bytes_max, advice.cache_bytes),
+         cache_lines(advice.caching, "hot",
+                     limit_lines(report.trace.duration(), entries,
+                                 std::min(setting.capacity.bytes_max, advice.cache_bytes)),
                      report.rules.expire_after_write);
 }
 
@@ -48,7 +71,9 @@ std::string report_config(const ReplayReport& report) {
   if (report.has_thresholds()) return out + thresholds_config(report);
   const replay::Budget& budget = report.budget;
   return out + comments(budget.reasons) +
-         cache_lines(budget.caching, "pays", budget.chosen.capacity.entries_max, budget.cache_bytes,
+         cache_lines(budget.caching, "pays",
+                     limit_lines(report.trace.duration(), budget.chosen.capacity.entries_max,
+                                 budget.cache_bytes),
                      report.rules.expire_after_write);
 }
 

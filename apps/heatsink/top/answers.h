@@ -57,8 +57,10 @@ struct ObservedServer {
   observe::NodeChoice nodes{};         // in a cluster
   std::string interface = "any";       // for a capture
   std::vector<std::uint16_t> ports{};  // for a capture; empty: that of `url`, or 6379
-  bool wants_json = false;             // in each answer
-  bool all_replies = false;            // even if there are many (capture/feed.h)
+  // A source that reads key by key begins with this key.
+  std::optional<observe::CloserKey> first_key{};
+  bool wants_json = false;   // in each answer
+  bool all_replies = false;  // even if there are many (capture/feed.h)
 
   std::string where() const;  // for display: "db7:6379", "port 6379 on interface any"
 };

@@ -38,10 +38,11 @@ std::string choice_text(const CopiesView& copies) {
 }
 
 std::string now_text(const HotkeysView& view, const CopiesView& copies) {
-  return fmt::format("{} copies ({}), {} fit (cache.maximum-bytes {}); hits {} ({} of the load)",
+  return fmt::format("{} copies ({}), {} fit (cache.maximum-bytes {}); hits {}; load taken off {}",
                      view.node.cached_entries, tui::size_text(view.node.cached_bytes),
                      number_text(copies.entries_max), tui::size_text(copies.bytes_max),
-                     tui::rate_text(view.node.hits_rate), percent_text(view.node.offload));
+                     tui::rate_text(view.node.hits_rate),
+                     tui::signed_percent_text(view.node.offload));
 }
 
 std::string cpu_text(std::optional<Nanos> read_cpu) {

@@ -71,6 +71,8 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
                    {"writes_rate", plain_number(key.writes_rate)},
                    {"hits_rate", plain_number(key.hits_rate)},
                    {"misses_rate", plain_number(key.misses_rate)},
+                   {"hit_ratio", plain_number(key.hit_ratio)},
+                   {"offload", plain_number(key.offload)},
                    {"bytes_rate", plain_number(key.bytes_rate)},
                    {"cached", key.cached},
                    {"cache_note", key.cache_note},

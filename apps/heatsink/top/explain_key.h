@@ -25,8 +25,10 @@ bool is_listed(const HotkeysView& view, const Question& question);
 std::size_t listed_keys(const HotkeysView& view);
 
 // Facts and advice for each row; without rows, what it means that the key is not listed. Lines of
-// at most 100 columns, safe for a terminal.
-std::string explain_text(const HotkeysView& view, const Question& question);
+// at most `columns`, safe for a terminal.
+inline constexpr int kExplainColumns = 100;
+std::string explain_text(const HotkeysView& view, const Question& question,
+                         int columns = kExplainColumns);
 
 // The same as one line of JSON; docs/guides/top.md names the members.
 std::string explain_json(const HotkeysView& view, const Question& question);

@@ -146,6 +146,39 @@ TEST(Explain, WhatAKeyThatIsNotListedCanHaveIsTold) {
   EXPECT_THAT(explain_text(view, {"nobody", std::nullopt}), HasSubstr("is not known"));
 }
 
+HotkeysView observed_answer(double low, double rate, double high) {
+  HotkeysView view = judged_answer();
+  view.sources.emplace_back().name = "monitor";
+  view.node.hot = 100;
+  view.node.absent_max = 40;
+  view.keys.push_back(sample_key("bursts", rate, "cold"));
+  view.keys.back().rate_low = low;
+  view.keys.back().rate_high = high;
+  return view;
+}
+
+// Windows of MONITOR that fell into pauses prove neither that it is hot, nor that it is not.
+TEST(Explain, AnObservedKeyIsDeniedOnlyIfThatIsProven) {
+  const std::string open = explain_text(observed_answer(4, 80, 330), {"bursts", std::nullopt});
+  EXPECT_THAT(open, HasSubstr("not proven yet: between 4/s and 330/s, and hot begins at 100/s"));
+  EXPECT_THAT(open, Not(HasSubstr("at most 40/s")));
+  EXPECT_THAT(open, HasSubstr("\nhelps     local copies: ")) << "advice comes anyway";
+  const std::string cold = explain_text(observed_answer(4, 8, 30), {"bursts", std::nullopt});
+  EXPECT_THAT(cold, HasSubstr("not hot: at most 30/s"));
+  HotkeysView unseen = observed_answer(4, 8, 30);
+  unseen.node.unseen_rate = 200;
+  EXPECT_THAT(explain_text(unseen, {"bursts", std::nullopt}),
+              HasSubstr("not proven yet: between 4/s and 208/s"));
+  unseen.node.absent_max = 240;
+  EXPECT_THAT(explain_text(unseen, {"nobody", std::nullopt}), HasSubstr("have up to 240/s"));
+}
+
+TEST(Explain, LinesAreAsWideAsAsked) {
+  const std::string wide = explain_text(judged_answer(), {"counter:visits", std::nullopt}, 1000);
+  EXPECT_THAT(wide, HasSubstr("kept for 10s: 330 B plus the value in each process that holds a "
+                              "copy; up to 10s stale; needs code\n"));
+}
+
 TEST(Explain, HostileNamesAreEscaped) {
   HotkeysView view = judged_answer();
   const std::string hostile = "\x1b]0;owned\x07\r\n";

@@ -14,13 +14,15 @@
 namespace heatsink::app {
 namespace {
 
-constexpr int kColumns = 100;
 constexpr std::size_t kAlikeMax = 3;
 
-std::string about(const KeyView& key, const HotkeysView& view) {
-  Sheet sheet(kColumns);
+// `state`: instead of the verdict of the row; "": the verdict.
+std::string about(const KeyView& key, const HotkeysView& view, int columns,
+                  const std::string& state = "") {
+  Sheet sheet(columns);
   sheet.add("key", fmt::format("{} (db {})", shown_name(key), key.db));
-  for (const Fact& fact : key_facts(key, view)) sheet.add(fact.label, fact.text);
+  for (const Fact& fact : key_facts(key, view))
+    sheet.add(fact.label, fact.label == "state" && !state.empty() ? state : fact.text);
   sheet.skip();
   for (const Fact& fact : advice_facts(key, view)) {
     sheet.add(fact.label, fact.text);
@@ -29,9 +31,32 @@ std::string about(const KeyView& key, const HotkeysView& view) {
   return sheet.text();
 }
 
+// An observed key that is not proven to be even warm. Everything that was seen of it is printed.
+bool is_seen(const KeyView* key, const HotkeysView& view) {
+  return !view.sources.empty() && key->rate > 0;
+}
+
+std::string state_of_seen(const KeyView& key, const HotkeysView& view) {
+  const double unseen = std::isnan(view.node.unseen_rate) ? 0 : view.node.unseen_rate;
+  const double most = std::max(std::isnan(key.rate_high) ? 0 : key.rate_high, key.rate + unseen);
+  const double hot = view.node.hot;
+  if (std::isnan(hot)) return "cold: not proven to be hot or warm";
+  if (!std::isnan(key.rate_high) && most < hot)
+    return fmt::format("not hot: at most {}, and hot begins at {}", tui::rate_text(most),
+                       tui::rate_text(hot));
+  return fmt::format(
+      "not proven yet: between {} and {}, and hot begins at {}; a longer --for shows more",
+      tui::rate_text(std::isnan(key.rate_low) ? 0 : key.rate_low), tui::rate_text(most),
+      tui::rate_text(hot));
+}
+
 std::string what_absence_means(const HotkeysView& view) {
   const std::string listed = fmt::format("not one of the {} hot, write-hot or warm keys at {}",
                                          listed_keys(view), view.node.upstream);
+  if (!std::isnan(view.node.absent_max) && !view.sources.empty() && view.node.hot > 0 &&
+      view.node.absent_max >= view.node.hot)
+    return fmt::format("not proven yet: {}; it may have up to {}, and hot begins at {}", listed,
+                       tui::rate_text(view.node.absent_max), tui::rate_text(view.node.hot));
   if (!std::isnan(view.node.absent_max))
     return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
   // The threshold of an observed server is a part of what was seen: it says nothing of unseen keys.
@@ -87,16 +112,21 @@ std::size_t listed_keys(const HotkeysView& view) {
   return view.keys.size() - static_cast<std::size_t>(cold);
 }
 
-std::string explain_text(const HotkeysView& view, const Question& question) {
+std::string explain_text(const HotkeysView& view, const Question& question, int columns) {
   const std::vector<const KeyView*> rows = find_rows(view, question);
   std::string out;
   if (is_listed(view, question)) {
     for (const KeyView* key : rows) {
-      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view);
+      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view, columns);
     }
     return out;
   }
-  Sheet sheet(kColumns);
+  for (const KeyView* key : rows) {
+    if (is_seen(key, view))
+      out += (out.empty() ? "" : "\n") + about(*key, view, columns, state_of_seen(*key, view));
+  }
+  if (!out.empty()) return out;
+  Sheet sheet(columns);
   sheet.add("key", printable(question.raw_name));
   sheet.add("state", what_absence_means(view));
   for (const KeyView* key : rows) add_value(sheet, *key, view);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace heatsink::app {
 namespace {
@@ -12,28 +13,53 @@ double seconds_of(Nanos duration) { return std::chrono::duration<double>(duratio
 
 }  // namespace
 
-bool FirstAnswer::waits(std::span<const observe::Observation> seen, TimePoint now) {
-  const bool starting = std::ranges::all_of(seen, [](const observe::Observation& each) {
-    return each.state == observe::SourceState::kStarting;
+bool FirstAnswer::waits(std::span<const observe::Observation> seen, TimePoint now,
+                        bool for_verdict) {
+  const bool open = std::ranges::all_of(seen, [&](const observe::Observation& each) {
+    return each.state == observe::SourceState::kStarting ||
+           (for_verdict && each.state == observe::SourceState::kRunning &&
+            !each.report.undecided.empty());
   });
   const bool away = std::ranges::none_of(
       seen, [](const observe::Observation& each) { return each.trouble.empty(); });
   if (!away) away_since_.reset();
   if (away && !away_since_) away_since_ = now;
   const bool given_up = away_since_ && now - *away_since_ > kAwayFor;
-  return starting && now - started_at_ < within_ && !given_up;
+  return open && now - started_at_ < within_ && !given_up;
+}
+
+bool FirstAnswer::is_undecided(const observe::Observation& rows, const observe::CloserKey& key) {
+  const report::Report& report = rows.report;
+  if (!report.unseen_rate) return !report.undecided.empty() && rows.progress < 0;
+  double most = report.absent_max.value_or(std::numeric_limits<double>::infinity());
+  bool listed = false;
+  for (const report::KeyReport& row : report.keys) {
+    const detect::Verdict& verdict = row.verdict;
+    if (!key.means(verdict.count.db, verdict.count.key)) continue;
+    if (verdict.temperature == detect::Temperature::kHot ||
+        verdict.temperature == detect::Temperature::kWriteHot)
+      return false;
+    const double here = observe::at_most(row, report);
+    most = listed ? std::max(most, here) : here;
+    listed = true;
+  }
+  return most >= report.hot;
 }
 
 bool FirstAnswer::waits_for(const observe::Observation& rows, const observe::CloserKey& key,
                             TimePoint now) {
-  bool lacking = false;
+  bool lacking = false, listed = false;
   for (std::size_t i = 0; i < rows.details.size() && i < rows.report.keys.size(); ++i) {
     const detect::KeyCount& count = rows.report.keys[i].verdict.count;
     lacking =
         lacking || (key.means(count.db, count.key) && !count.key_truncated && !rows.details[i]);
   }
-  const bool scans = rows.state == observe::SourceState::kRunning && rows.progress >= 0;
-  if (scans && now - started_at_ < within_) return true;
+  for (const report::KeyReport& row : rows.report.keys)
+    listed = listed || key.means(row.verdict.count.db, row.verdict.count.key);
+  const bool runs = rows.state == observe::SourceState::kRunning;
+  const bool scans = runs && rows.progress >= 0 && !listed;
+  const bool samples = runs && is_undecided(rows, key);
+  if ((scans || samples) && now - started_at_ < within_) return true;
   if (lacking && !details_since_) details_since_ = now;
   return lacking && now - *details_since_ < kDetailsWithin;
 }

@@ -22,15 +22,19 @@ class FirstAnswer {
   // `within` 0: does not wait.
   FirstAnswer(TimePoint started_at, Nanos within) : started_at_(started_at), within_(within) {}
 
-  // Whether to look again later: all sources are still starting, the time has not passed, and not
-  // all of them have had trouble for kAwayFor without a break. REQUIRES a `now` that never goes
-  // back.
-  bool waits(std::span<const observe::Observation> seen, TimePoint now);
+  // Whether to look again later: all sources are still starting or, with `for_verdict`, have not
+  // decided yet whether a key is hot; the time has not passed, and not all of them have had trouble
+  // for kAwayFor without a break. REQUIRES a `now` that never goes back.
+  bool waits(std::span<const observe::Observation> seen, TimePoint now, bool for_verdict);
 
-  // Whether to look again later for this key: a scan may still reach it within the time; or `rows`
+  // Whether to look again later for this key: a scan may still reach it within the time; more
+  // samples may decide within the time whether it is hot (is_undecided()); or `rows`
   // has rows of it whose values are not all known yet, for at most kDetailsWithin (a server may
   // forbid the question).
   bool waits_for(const observe::Observation& rows, const observe::CloserKey& key, TimePoint now);
+
+  // Whether the key may be hot, though that is not proven.
+  static bool is_undecided(const observe::Observation& rows, const observe::CloserKey& key);
 
   // Why `seen` is no answer: a sentence with what is missing and, for a script, for how long;
   // nothing: it is one, even if no key is hot.

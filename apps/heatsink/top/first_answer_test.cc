@@ -31,20 +31,20 @@ Observation with_a_row() {
 TEST(FirstAnswer, WhatOnlyStartsIsWaitedForWithinItsTime) {
   FirstAnswer first(kStart, seconds(20));
   const std::vector<Observation> seen{with_a_row()};
-  EXPECT_TRUE(first.waits(seen, kStart + seconds(19)));
-  EXPECT_FALSE(first.waits(seen, kStart + seconds(20)));
+  EXPECT_TRUE(first.waits(seen, kStart + seconds(19), true));
+  EXPECT_FALSE(first.waits(seen, kStart + seconds(20), true));
 }
 
 TEST(FirstAnswer, APersonWaitsForNothing) {
   FirstAnswer first(kStart, Nanos(0));
-  EXPECT_FALSE(first.waits(std::vector{starting()}, kStart));
+  EXPECT_FALSE(first.waits(std::vector{starting()}, kStart, true));
 }
 
 TEST(FirstAnswer, OneThatRunsIsEnough) {
   FirstAnswer first(kStart, seconds(20));
   Observation running = starting();
   running.state = SourceState::kRunning;
-  EXPECT_FALSE(first.waits(std::vector{starting(), running}, kStart));
+  EXPECT_FALSE(first.waits(std::vector{starting(), running}, kStart, true));
 }
 
 // A remark on a choice of nodes, before the first connection to the one that was chosen.
@@ -52,25 +52,25 @@ TEST(FirstAnswer, ANoteIsNoTrouble) {
   FirstAnswer first(kStart, seconds(20));
   const std::vector<Observation> seen{starting("1 of 3 masters looked at, the busiest: c:1")};
   EXPECT_FALSE(seen[0].report.upstream_up);
-  for (int s = 0; s < 20; ++s) EXPECT_TRUE(first.waits(seen, kStart + seconds(s))) << s;
+  for (int s = 0; s < 20; ++s) EXPECT_TRUE(first.waits(seen, kStart + seconds(s), true)) << s;
 }
 
 TEST(FirstAnswer, TroubleIsWaitedForAsLongAsARestartTakes) {
   FirstAnswer first(kStart, seconds(20));
   const std::vector<Observation> away{starting("", "Connection refused")};
-  EXPECT_TRUE(first.waits(away, kStart + seconds(5)));
-  EXPECT_TRUE(first.waits(away, kStart + seconds(7)));
-  EXPECT_TRUE(first.waits(std::vector{starting()}, kStart + seconds(8)));  // it was back
-  EXPECT_TRUE(first.waits(away, kStart + seconds(9)));
-  EXPECT_TRUE(first.waits(away, kStart + seconds(11)));
-  EXPECT_FALSE(first.waits(away, kStart + seconds(12)));
+  EXPECT_TRUE(first.waits(away, kStart + seconds(5), true));
+  EXPECT_TRUE(first.waits(away, kStart + seconds(7), true));
+  EXPECT_TRUE(first.waits(std::vector{starting()}, kStart + seconds(8), true));  // it was back
+  EXPECT_TRUE(first.waits(away, kStart + seconds(9), true));
+  EXPECT_TRUE(first.waits(away, kStart + seconds(11), true));
+  EXPECT_FALSE(first.waits(away, kStart + seconds(12), true));
 }
 
 TEST(FirstAnswer, TroubleOfOneLeavesTheOthers) {
   FirstAnswer first(kStart, seconds(20));
   const std::vector<Observation> seen{starting("", "Connection refused"), starting()};
-  EXPECT_TRUE(first.waits(seen, kStart));
-  EXPECT_TRUE(first.waits(seen, kStart + seconds(10)));
+  EXPECT_TRUE(first.waits(seen, kStart, true));
+  EXPECT_TRUE(first.waits(seen, kStart + seconds(10), true));
 }
 
 TEST(FirstAnswer, WhatIsToldOfAKeysValuesIsWaitedForAWhile) {
@@ -134,6 +134,44 @@ TEST(FirstAnswer, APersonIsToldOfTroubleAndElseSeesThatItBegins) {
   EXPECT_EQ(first.missing(starting("no packet yet", "Connection refused"), kStart),
             "Connection refused");
   EXPECT_EQ(first.missing(starting("", "Connection refused"), kStart), "Connection refused");
+}
+
+observe::Observation sampled(double low, double high, double unseen) {
+  observe::Observation out;
+  out.state = observe::SourceState::kRunning;
+  out.report.hot = 100;
+  out.report.absent_max = 20 + unseen;
+  out.report.unseen_rate = unseen;
+  detect::Verdict& verdict = out.report.keys.emplace_back().verdict;
+  verdict.count.key = "k";
+  verdict.rate_low = low;
+  verdict.rate = (low + high) / 2;
+  verdict.rate_high = high;
+  verdict.temperature = low >= 100 ? detect::Temperature::kHot : detect::Temperature::kCold;
+  return out;
+}
+
+TEST(FirstAnswerOfAKey, IsWhetherItIsHotOrNot) {
+  const auto open = [](const observe::Observation& seen, const char* key) {
+    return FirstAnswer::is_undecided(seen, {.name = key});
+  };
+  EXPECT_TRUE(open(sampled(4, 330, 0), "k"));
+  EXPECT_FALSE(open(sampled(110, 330, 500), "k")) << "proven hot";
+  EXPECT_FALSE(open(sampled(4, 60, 10), "k")) << "proven not hot";
+  EXPECT_TRUE(open(sampled(4, 60, 90), "k")) << "the windows missed 90/s";
+  EXPECT_FALSE(open(sampled(4, 330, 0), "other"));
+  EXPECT_TRUE(open(sampled(4, 330, 90), "other"));
+}
+
+TEST(FirstAnswer, WaitsWhileNothingIsDecided) {
+  FirstAnswer first(kStart, seconds(20));
+  observe::Observation seen = sampled(4, 330, 0);
+  seen.report.undecided = "no key is proven hot";
+  EXPECT_TRUE(first.waits(std::vector{seen}, kStart + seconds(19), true));
+  EXPECT_FALSE(first.waits(std::vector{seen}, kStart + seconds(19), false));
+  EXPECT_FALSE(first.waits(std::vector{seen}, kStart + seconds(20), true));
+  seen.report.undecided.clear();
+  EXPECT_FALSE(first.waits(std::vector{seen}, kStart + seconds(1), true));
 }
 
 }  // namespace

@@ -25,6 +25,13 @@ using tui::rate_text;
 using tui::size_text;
 
 std::string state_text(const KeyView& key) {
+  // Its copies come and go, with each write for example: what they answer says more than whether
+  // there is one at this moment.
+  if (!key.cached && known(key.hits_rate) > 0) {
+    std::string out = fmt::format("{} for {}; local copies answer {} of its reads", key.verdict,
+                                  age_text(key.age), percent_text(key.hit_ratio));
+    return key.cache_note.empty() ? out : out + ", but there is none right now: " + key.cache_note;
+  }
   std::string out = key.verdict;
   if (key.cached) {
     out += ", with a local copy";
@@ -157,6 +164,8 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   out.push_back({"rate", rate_words(key)});
   out.push_back({"reads", reads_text(key)});
   out.push_back({"writes", rate_text(key.writes_rate)});
+  if (!std::isnan(key.offload))
+    out.push_back({"load taken off", tui::signed_percent_text(key.offload) + " of its accesses"});
   if (!std::isnan(key.bytes_rate)) out.push_back({"bytes", count_text(key.bytes_rate) + "B/s"});
   if (key.latency_mean && key.latency_p99) {
     out.push_back(

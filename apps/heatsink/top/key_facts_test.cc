@@ -31,6 +31,21 @@ TEST(KeyFacts, SayWhatIsKnown) {
   EXPECT_EQ(text_of(facts, "rule"), "(not there)");
 }
 
+// Each write ends its copy, so that there is often none at the moment of the question.
+TEST(KeyFacts, AKeyWhoseCopiesAnswerIsNotSaidToHaveNone) {
+  HotkeysView view = sample_answer();
+  KeyView& key = view.keys[0];
+  key.verdict = "write-hot";
+  key.cached = false;
+  key.cache_note = "no read since its last change";
+  EXPECT_EQ(text_of(key_facts(key, view), "state"),
+            "write-hot for 3m12s; local copies answer 99.0 % of its reads, but there is none right "
+            "now: no read since its last change");
+  key.hits_rate = key.hit_ratio = 0;
+  EXPECT_EQ(text_of(key_facts(key, view), "state"),
+            "write-hot, without a local copy: no read since its last change; for 3m12s");
+}
+
 // A key that became busy a moment ago: for half of the window its clients were not counted.
 TEST(KeyFacts, CommandsArePartsOfThoseThatWereLookedAt) {
   HotkeysView view = sample_answer();

@@ -33,7 +33,8 @@ void TopModel::remember(const HotkeysView& answer) {
   push_bounded(requests, requests_rate);
   push_bounded(hits, hits_rate);
   requests_sum += requests_rate;
-  hits_sum += hits_rate;
+  commands_sum += known(answer.node.commands_rate);
+  server_commands_sum += known(answer.node.server_commands_rate);
   ++answers;
   for (const KeyView& key : answer.keys) {
     if (key.verdict != "hot" && key.verdict != "write-hot") continue;

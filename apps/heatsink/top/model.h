@@ -87,8 +87,9 @@ struct TopModel {
   };
   // keys that were hot or write-hot, at most kRememberedMax
   std::map<std::string, HotKey> hot_keys;
-  double requests_sum = 0, hits_sum = 0;  // sums of the answers' rates
-  std::size_t answers = 0;                // answers with data
+  // Sums of the answers' rates.
+  double requests_sum = 0, commands_sum = 0, server_commands_sum = 0;
+  std::size_t answers = 0;  // answers with data
 
  private:
   void remember(const HotkeysView& answer);

@@ -52,7 +52,7 @@ class ObservedAnswers final : public TopAnswers {
  private:
   // Only for the first answer: later the user sees values arrive.
   bool waits(const observe::Picture& picture, TimePoint now) {
-    if (first_.waits(picture.sources, now)) return true;
+    if (first_.waits(picture.sources, now, !closer_)) return true;
     return !answered_ && closer_ && first_.waits_for(rows_of(picture), *closer_, now);
   }
 
@@ -136,6 +136,8 @@ observe::SourceOptions source_options(const ObservedServer& server, const std::s
   options.server = node;
   options.latency_max = server.latency_max;
   options.seed = std::random_device()();
+  if (server.first_key) options.first_key = server.first_key->name;
+  if (server.first_key) options.first_db = server.first_key->db;
   if (server.resume_file.empty()) return options;
   const std::string path = resume_path(server, node);
   if (auto kept = read_resume_file(path)) options.resume_from = std::move(kept).value();

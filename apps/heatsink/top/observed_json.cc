@@ -117,6 +117,8 @@ std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const std::vector<observe::Observation>& seen = picture.sources;
   json::object out = report::hotkeys_object(seen.front().report, wall_at);
   if (is_verdict_withheld(seen.front())) withhold_verdict(seen.front(), out);
+  const auto& unseen = seen.front().report.unseen_rate;
+  out["node"].as_object()["unseen_rate"] = unseen ? number_or_null(*unseen) : nullptr;
   add_rows(seen.front(), out["keys"].as_array());
   json::array sources;
   for (const observe::Observation& each : seen) sources.push_back(source_object(each, wall_at));

@@ -31,6 +31,7 @@ NodeView node_view(const report::Report& report) {
   node.hot = finite(report.hot);
   node.warm = finite(report.warm);
   node.absent_max = report.absent_max ? finite(*report.absent_max) : kUnknown;
+  node.unseen_rate = report.unseen_rate ? finite(*report.unseen_rate) : kUnknown;
   node.workers = report.workers;
   node.redacted = report.redacted;
   return node;

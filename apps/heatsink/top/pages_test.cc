@@ -202,8 +202,8 @@ TEST(TopPages, NodesIn80x24) {
   EXPECT_EQ(picture(model),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
-all       requests 42.1k/s, reads 41.8k/s, writes 310/s, hits 30.0k/s (71.2 % of
-          the load)
+all       requests 42.1k/s, reads 41.8k/s, writes 310/s, hits 30.0k/s, load
+          taken off 71.2 %
 copies    2 (4.0 KiB)
 
 NODE          REQ/s  SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
@@ -233,8 +233,8 @@ TEST(TopPages, ASingleNode) {
   EXPECT_EQ(picture(model, {80, 12}),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m
 
-all       requests 42.1k/s, reads 41.8k/s, writes 310/s, hits 30.0k/s (71.2 % of
-          the load)
+all       requests 42.1k/s, reads 41.8k/s, writes 310/s, hits 30.0k/s, load
+          taken off 71.2 %
 copies    2 (4.0 KiB)
 
 NODE           REQ/s SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY

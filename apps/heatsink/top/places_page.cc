@@ -73,8 +73,8 @@ void add_all(Sheet& sheet, const HotkeysView& view, const NodeView& all) {
   // An observed server has no proxy, so there are no copies.
   const bool observed = !view.sources.empty();
   if (!observed)
-    rates += fmt::format(", hits {} ({} of the load)", tui::rate_text(all.hits_rate),
-                         percent_text(all.offload));
+    rates += fmt::format(", hits {}, load taken off {}", tui::rate_text(all.hits_rate),
+                         tui::signed_percent_text(all.offload));
   sheet.add("all", rates);
   if (!observed)
     sheet.add("copies",

@@ -55,6 +55,7 @@ KeyView start_of_sum(const std::vector<const KeyView*>& keys) {
 KeyView folded(const std::vector<const KeyView*>& keys) {
   KeyView sum = start_of_sum(keys);
   std::size_t cached = 0;
+  double spared = 0;
   for (const KeyView* key : keys) {
     sum.rate += key->rate;
     sum.rate_low += key->rate_low;
@@ -65,6 +66,7 @@ KeyView folded(const std::vector<const KeyView*>& keys) {
     sum.hits_rate += key->hits_rate;
     sum.misses_rate += key->misses_rate;
     sum.bytes_rate += key->bytes_rate;
+    spared += key->offload * (key->reads_rate + key->writes_rate);
     cached += key->cached ? 1 : 0;
     add(sum.commands, key->commands);
     add(sum.clients, key->clients);
@@ -72,6 +74,8 @@ KeyView folded(const std::vector<const KeyView*>& keys) {
   keep_busiest(sum.commands);
   keep_busiest(sum.clients);
   sum.hit_ratio = sum.reads_rate > 0 ? sum.hits_rate / sum.reads_rate : 0;
+  const double accesses = sum.reads_rate + sum.writes_rate;
+  sum.offload = accesses > 0 ? spared / accesses : 0;
   sum.cached = cached == keys.size();
   if (!sum.cached) sum.cache_note = fmt::format("{} of {} cached", cached, keys.size());
   return sum;
@@ -98,6 +102,7 @@ KeyView counted(const KeyView& counts, const std::vector<const KeyView*>& member
   row.hits_rate = counts.hits_rate;
   row.misses_rate = counts.misses_rate;
   row.hit_ratio = counts.hit_ratio;
+  row.offload = kUnknown;     // counted for keys only
   row.bytes_rate = kUnknown;  // that of the listed keys would be far too low
   return row;
 }

@@ -80,6 +80,8 @@ inline HotkeysView sample_answer() {
                .hits_rate = 30000,
                .misses_rate = 11800,
                .hit_ratio = 0.7177,
+               .commands_rate = 42110,
+               .server_commands_rate = 12110,
                .offload = 0.7124,
                .clients = 50,
                .hot_keys = 3,

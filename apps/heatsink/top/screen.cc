@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -96,16 +97,18 @@ void draw_rates(Screen& screen, const NodeView& node) {
       .add("hit ratio", percent_text(node.hit_ratio))
       .add("misses", rate_text(node.misses_rate));
   Row(screen, 2)
-      .add("LOAD TAKEN OFF the server:", percent_text(node.offload), kGood)
-      .add("", rate_text(node.hits_rate), kGood)
+      .add("LOAD TAKEN OFF the server:", tui::signed_percent_text(node.offload),
+           node.offload < 0 ? kBad : kGood)
+      .add("", tui::signed_rate_text(node.commands_rate - node.server_commands_rate),
+           node.offload < 0 ? kBad : kGood)
       .add("local copies",
            fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
 }
 
 // Draws both curves on the requests' scale, so that their distance shows the remaining load.
 void draw_curves(Screen& screen, const TopModel& model) {
-  constexpr int kLabel = 9, kValue = 12;
-  const int width = std::max(0, screen.size().width - kLabel - kValue);
+  constexpr int kLabel = 9, kValue = 12, kCurveColumnsMax = 200;
+  const int width = std::clamp(screen.size().width - kLabel - kValue, 0, kCurveColumnsMax);
   const auto visible = std::min(model.requests.size(), static_cast<std::size_t>(width));
   const auto first = model.requests.end() - static_cast<std::ptrdiff_t>(visible);
   const double top = visible == 0 ? 0 : *std::max_element(first, model.requests.end());
@@ -158,7 +161,7 @@ void add_threshold(Row& row, const HotkeysView& view) {
                 : fmt::format("{:g} %", 100 * detect::kAutomaticHotPart),
             kDim);
   else if (!std::isnan(view.node.hot) && view.node.dimension == "requests")
-    row.add("hot from", fmt::format("{:g}/s", view.node.hot), kDim);
+    row.add("hot from", fmt::format("{:.{}f}/s", view.node.hot, view.node.hot < 10 ? 1 : 0), kDim);
 }
 
 void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
@@ -304,11 +307,14 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now) {
   return picture(model, size, now, true);
 }
 
-std::string frame_text(const TopModel& model, TimePoint now) {
-  constexpr int kWidth = 120;
+std::string frame_text(const TopModel& model, TimePoint now, std::optional<int> columns) {
   const int height =
       kHeaderRows + 2 + static_cast<int>(model.rows().rows.size()) + (has_rest(model) ? 1 : 0);
-  std::string text = picture(model, {kWidth, height}, now, false).text();
+  // Whole sentences, within a limit of memory.
+  constexpr int kCellsMax = 4'000'000, kLeast = 120;
+  const int width =
+      columns.value_or(std::clamp(kCellsMax / std::max(height, 1), kLeast, tui::kColumnsMax));
+  std::string text = picture(model, {width, height}, now, false).text();
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

@@ -2,6 +2,7 @@
 // Draws the pictures of top: pure functions from the model to a screen or a text.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "apps/heatsink/top/model.h"
@@ -16,7 +17,8 @@ tui::Screen draw_top(const TopModel& model, tui::Size size, TimePoint now);
 
 // The table for a pipe, without cursor, footer and screen size: all chosen rows. REQUIRES
 // Page::kKeys. At most tui::Screen::kSideMax lines.
-std::string frame_text(const TopModel& model, TimePoint now);
+std::string frame_text(const TopModel& model, TimePoint now,
+                       std::optional<int> columns = std::nullopt);
 
 // One paragraph for the end: the duration, the hot keys, and the load taken off. Lines of at most
 // `columns`, and of 100.

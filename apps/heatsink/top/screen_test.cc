@@ -347,7 +347,7 @@ TEST(TopSummary, NamesTheKeysAndTheLoadTakenOff) {
       "(21.0k/s),\n"
       "blob\\x00\\xff:\\x1b[2J (9.0k/s), counter:visits (3.5k/s, write-hot), größe:日本 (3.4k/s). "
       "On average\n"
-      "10.5k/s of 21.8k/s were answered locally: 48.3 % of the load was taken off the server.\n");
+      "clients sent 42.1k/s and the server got 12.1k/s: 71.2 % of the load was taken off it.\n");
 }
 
 TEST(TopScreen, WhatIsCalledHotIsSaidInAWord) {
@@ -404,6 +404,13 @@ TEST(TopSummary, ManyKeysAndLongNamesStayOneParagraph) {
   EXPECT_THAT(
       summary,
       HasSubstr("and 49 more"));  // 54 hot names, of which the long ones differ only past the cut
+}
+
+TEST(Frame, IsNotCutUnlessColumnsAreAsked) {
+  TopModel model = quiet();
+  model.view->headline = "nothing is hot: " + std::string(300, 'x') + " end";
+  EXPECT_THAT(frame_text(model, kNow), HasSubstr("x end\n"));
+  EXPECT_THAT(frame_text(model, kNow, 120), Not(HasSubstr("x end")));
 }
 
 }  // namespace

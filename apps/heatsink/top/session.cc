@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "apps/heatsink/process/exit_code.h"
+#include "apps/heatsink/process/hang_up.h"
 #include "apps/heatsink/top/input.h"
 #include "apps/heatsink/top/model.h"
 #include "apps/heatsink/top/recording.h"
 #include "apps/heatsink/top/screen.h"
+#include "heatsink/tui/columns.h"
 #include "heatsink/tui/terminal.h"
 #include "heatsink/tui/text.h"
 
@@ -67,7 +69,8 @@ class TopSession {
     draw();
     poll();
     io_.run();
-    const int columns = terminal_ ? terminal_->size().width : kColumnsOfText;
+    const int columns = terminal_ ? terminal_->size().width
+                                  : tui::columns_of_environment().value_or(kColumnsOfText);
     terminal_.reset();
     if (!options_.once && !for_programs())
       std::cout << summary_text(model_, BootClock::now() - started_, columns) << std::flush;
@@ -149,6 +152,7 @@ class TopSession {
   void wait_for_signal() {
     signals_.async_wait([this](auto error, int signal_number) {
       if (error) return;
+      if (signal_number == SIGHUP && !terminal_has_hung_up()) return wait_for_signal();
       if (signal_number != SIGWINCH) {
         ended_by_person_ = true;
         return io_.stop();
@@ -220,7 +224,8 @@ class TopSession {
     } else if (terminal_) {
       draw();
     } else {
-      print(frame_text(model_, BootClock::now()) + (options_.once ? "" : "\n"));
+      print(frame_text(model_, BootClock::now(), tui::columns_of_environment()) +
+            (options_.once ? "" : "\n"));
     }
   }
 

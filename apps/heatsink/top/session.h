@@ -30,10 +30,10 @@ struct TopOptions {
   std::string record_file;  // also records the answers there (recording.h); "": none
 };
 
-// Ends at q, SIGINT, SIGTERM, SIGHUP, SIGQUIT, or after `run_for`. Draws if standard input and
-// output are a terminal; otherwise prints a frame per interval without escape codes. Returns
-// kFailed if no answer came at all, or the observation ended early (not if the user ended it), or
-// with `once` if the first poll failed.
+// Ends at q, SIGINT, SIGTERM, SIGQUIT, the loss of its terminal, or after `run_for`. Draws if
+// standard input and output are a terminal; otherwise prints a frame per interval without escape
+// codes. Returns kFailed if no answer came at all, or the observation ended early (not if the user
+// ended it), or with `once` if the first poll failed.
 int run_top_session(const TopOptions& options);
 
 }  // namespace heatsink::app

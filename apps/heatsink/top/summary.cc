@@ -54,11 +54,12 @@ std::string load_sentence(const TopModel& model) {
   const auto answers = static_cast<double>(model.answers);
   if (model.observed)
     return fmt::format("On average it received {}.", tui::rate_text(model.requests_sum / answers));
-  const double offload = model.requests_sum > 0 ? model.hits_sum / model.requests_sum : 0;
+  const double commands = model.commands_sum;
+  const double offload = commands > 0 ? 1 - model.server_commands_sum / commands : 0;
   return fmt::format(
-      "On average {} of {} were answered locally: {} of the load was taken off the server.",
-      tui::rate_text(model.hits_sum / answers), tui::rate_text(model.requests_sum / answers),
-      tui::percent_text(offload));
+      "On average clients sent {} and the server got {}: {} of the load was taken off it.",
+      tui::rate_text(commands / answers), tui::rate_text(model.server_commands_sum / answers),
+      tui::signed_percent_text(offload));
 }
 
 std::string paragraph(const std::string& text, int columns) {

@@ -48,7 +48,12 @@ NodeView read_node(Members members) {
   members.read("dimension", node.dimension);
   members.read("hot", node.hot);
   members.read("warm", node.warm);
+  if (members.has("commands_rate")) {
+    members.read("commands_rate", node.commands_rate);
+    members.read("server_commands_rate", node.server_commands_rate);
+  }
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
+  if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
   if (members.has("workers")) members.read("workers", node.workers);
   if (members.has("redacted")) members.read("redacted", node.redacted);
   return node;
@@ -157,6 +162,7 @@ KeyView read_key(Members members, std::optional<Error>& error) {
   read_tallies(members, "commands", key.commands, error);
   read_tallies(members, "clients", key.clients, error);
   members.read("hit_ratio", key.hit_ratio);
+  if (members.has("offload")) members.read("offload", key.offload);
   members.read("age_seconds", key.age);
   members.read("verdict", key.verdict);
   members.read("reason", key.reason);
@@ -313,8 +319,9 @@ void set_hits(KeyView& pattern) {
 void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;
   node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
+  node.commands_rate = node.server_commands_rate = kUnknown;
   for (KeyView& key : view.keys) {
-    key.hits_rate = key.hit_ratio = kUnknown;
+    key.hits_rate = key.hit_ratio = key.offload = kUnknown;
     key.misses_rate = key.absent_rate;
     // sources that see bytes see some for each key
     if (key.bytes_rate == 0) key.bytes_rate = kUnknown;

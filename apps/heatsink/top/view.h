@@ -44,8 +44,9 @@ struct KeyView {
   Nanos window{};                            // the window of the count
   std::vector<TallyView> commands, clients;  // busiest first
   double hit_ratio = 0;
-  Nanos age{};          // how long it has had its verdict
-  std::string verdict;  // "hot", "write-hot", "warm"
+  double offload = kUnknown;  // load taken off the key, as a part of its accesses; or < 0
+  Nanos age{};                // how long it has had its verdict
+  std::string verdict;        // "hot", "write-hot", "warm"
   std::string reason;
   bool cached = false;
   std::string cache_note;  // why it is not
@@ -78,9 +79,12 @@ struct NodeView {
   std::string coherence;  // "up", or why no local copies are served
   double requests_rate = 0, reads_rate = 0, writes_rate = 0, hits_rate = 0, misses_rate = 0;
   double hit_ratio = 0;
-  double offload = 0;
-  double cpu_cores = kUnknown;   // of its process, by all clients, as the server says
-  double bytes_rate = kUnknown;  // the same
+  // Commands of clients, and those that the servers got: the proxy's own are among them.
+  double commands_rate = 0, server_commands_rate = 0;
+  double offload = 0;             // load taken off: the part that the servers did not get; or < 0
+  double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
+  double bytes_rate = kUnknown;   // the same
+  double unseen_rate = kUnknown;  // Report::unseen_rate
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none

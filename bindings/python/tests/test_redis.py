@@ -22,7 +22,8 @@ def direct(server):
 
 @pytest.fixture
 def wrapped(server, direct):
-    one = heatsink.wrap(redis.Redis(port=server.port), **QUIET)
+    """Without the server's notices: what a test finds in a copy is what this client put there."""
+    one = heatsink.wrap(redis.Redis(port=server.port), coherent=False, **QUIET)
     yield one
     one.heatsink.close()
     one.close()
@@ -39,8 +40,8 @@ def make_hot(one, *keys):
 def test_values_are_those_of_redis_py(server, direct, wrapped):
     direct.mset({"a": "1", "größe": b"\xff\x00", "empty": ""})
     text = redis.Redis(port=server.port, decode_responses=True, encoding_errors="surrogateescape")
-    with heatsink.wrap(text, **QUIET).heatsink as client:
-        as_text = heatsink.wrap(text, client)
+    with heatsink.wrap(text, coherent=False, **QUIET).heatsink as client:
+        as_text = heatsink.wrap(text, client, coherent=False)
         for is_hot in (False, True):
             for name in ("a", b"a", "größe", "empty", "none"):
                 assert wrapped.get(name) == direct.get(name)
@@ -100,11 +101,23 @@ WRITES = {
 }
 
 
+@pytest.fixture
+def coherent(server, direct):
+    """With the server's notices, as by default."""
+    one = heatsink.wrap(redis.Redis(port=server.port), **QUIET)
+    until(lambda: one.heatsink.server_problem() == "", PATIENCE_S, "the tracker")
+    yield one
+    one.heatsink.close()
+    one.close()
+
+
+@pytest.mark.parametrize("level", ("wrapped", "coherent"))
 @pytest.mark.parametrize("how", WRITES)
-def test_own_writes_are_seen(direct, wrapped, how):
+def test_own_writes_are_seen(direct, request, level, how):
+    wrapped = request.getfixturevalue(level)
     direct.set("a", "1")
     make_hot(wrapped, "a")
-    assert wrapped.heatsink.peek("a") == b"1"
+    until(lambda: wrapped.get("a") and wrapped.heatsink.peek("a") == b"1", PATIENCE_S, "a copy")
     theirs = WRITES[how](wrapped)
     assert wrapped.get("a") == direct.get("a")
     value = direct.get("a")
@@ -143,7 +156,7 @@ def test_errors_are_those_of_redis_py(server, direct, wrapped):
             make_hot(wrapped, "list")
     with pytest.raises(redis.ResponseError):
         wrapped.incr("list")
-    gone = heatsink.wrap(redis.Redis(port=1), **QUIET)
+    gone = heatsink.wrap(redis.Redis(port=1), coherent=False, **QUIET)
     with pytest.raises(redis.ConnectionError):
         gone.get("a")
     with pytest.raises(redis.ConnectionError):
@@ -169,12 +182,15 @@ def test_misuse_is_told(wrapped):
         heatsink.wrap(1)
     with pytest.raises(TypeError, match="options cannot be combined with client"):
         heatsink.wrap(wrapped, wrapped.heatsink, hot_qps=1)
+    with pytest.raises(TypeError, match="cannot notify this Client of changes.* coherent=False"):
+        heatsink.wrap(wrapped, wrapped.heatsink)
 
 
 def test_hot_keys_are_found_and_refreshed(server, direct):
     direct.set("a", "1")
     one = heatsink.wrap(
         redis.Redis(port=server.port),
+        coherent=False,
         **{"hot_qps": 10, "warm_qps": 5, "window": "1s", "tick": "10ms"},
         refresh_interval="10ms",
     )
@@ -184,11 +200,10 @@ def test_hot_keys_are_found_and_refreshed(server, direct):
         until(lambda: one.get("a") == b"2", PATIENCE_S, "the write of somebody else")
 
 
-def test_a_server_that_tells_of_writes(server, direct):
+def test_writes_by_others_are_seen_without_an_option_set(server, direct):
     """Nothing is refreshed here: only the server's notice ends a copy."""
     direct.set("a", "0")
-    url = f"redis://127.0.0.1:{server.port}"
-    one = heatsink.wrap(redis.Redis(port=server.port), server_url=url, **QUIET)
+    one = heatsink.wrap(redis.Redis(port=server.port), **QUIET)
     with one.heatsink as client:
         until(lambda: client.server_problem() == "", PATIENCE_S, "the tracker")
         client.warm(["a"], one._reads._load)
@@ -235,7 +250,7 @@ WRITES_OF_A_NUMBER = [
 def test_awaited(server, direct):
     async def play():
         plain = redis.asyncio.Redis(port=server.port)
-        one = heatsink.wrap(plain, **QUIET)
+        one = heatsink.wrap(plain, coherent=False, **QUIET)
         client = one.heatsink
         for value in ("1", "2"):
             await one.set("a", value)
@@ -269,7 +284,7 @@ def test_awaited(server, direct):
 
 def test_keys_earn_copies_without_an_option_set(server, direct):
     direct.set("a", "1")
-    one = heatsink.wrap(redis.Redis(port=server.port))
+    one = heatsink.wrap(redis.Redis(port=server.port), coherent=False)
     with one.heatsink as client:
         assert one.get("a") == b"1" and not client.is_hot("a")
         assert client.peek("a") == b"1"
@@ -284,10 +299,20 @@ def test_a_write_ends_copies_of_any_number_of_keys(server, direct, monkeypatch):
     monkeypatch.setattr(heatsink._redis, "_KEPT_MAX", 10)
     names = [f"many:{number}" for number in range(100)]
     direct.mset({name: "1" for name in names})
-    one = heatsink.wrap(redis.Redis(port=server.port))
+    one = heatsink.wrap(redis.Redis(port=server.port), coherent=False)
     with one.heatsink as client:
         assert all(one.get(name) == b"1" for name in names)
         assert client.stats().copies == len(names)
         one.pipeline().mset({name: "2" for name in names}).execute()
         assert all(one.get(name) == b"2" for name in names)
     one.close()
+
+
+@pytest.mark.parametrize("write", ("set with options", "pipeline", "flushdb"))
+def test_own_writes_end_copies_that_the_server_was_asked_for(direct, coherent, write):
+    """warm() without a loader: no read of this client has brought the copy."""
+    direct.set("a", "1")
+    coherent.heatsink.warm(["a"])
+    until(lambda: coherent.heatsink.peek("a"), PATIENCE_S, "a copy")
+    WRITES[write](coherent)
+    assert coherent.get("a") == direct.get("a") != b"1"

@@ -39,7 +39,7 @@ def client_of(cluster, **options):
 @pytest.fixture
 def wrapped(cluster, direct):
     """With the servers' notices."""
-    one = heatsink.wrap(client_of(cluster), server_url=cluster.url, **QUIET)
+    one = heatsink.wrap(client_of(cluster), **QUIET)
     until(lambda: one.heatsink.server_problem() == "", PATIENCE_S, "the trackers")
     yield one
     one.heatsink.close()
@@ -83,10 +83,9 @@ WRITES = {
 
 
 @pytest.mark.parametrize("how", WRITES)
-@pytest.mark.parametrize("has_server", (False, True))
-def test_own_writes_are_seen(cluster, direct, how, has_server):
-    options = {"server_url": cluster.url} if has_server else {}
-    one = heatsink.wrap(client_of(cluster), **options, **QUIET)
+@pytest.mark.parametrize("coherent", (False, True))
+def test_own_writes_are_seen(cluster, direct, how, coherent):
+    one = heatsink.wrap(client_of(cluster), coherent=coherent, **QUIET)
     with one.heatsink as client:
         until(lambda: client.server_problem() == "", PATIENCE_S, "the trackers")
         direct.set("a", "old")
@@ -127,7 +126,7 @@ def test_a_slot_that_moves(cluster, direct, wrapped):
 def test_on_an_event_loop(cluster, direct):
     async def play():
         plain = redis.asyncio.RedisCluster(host="127.0.0.1", port=cluster.masters[0].port)
-        one = heatsink.wrap(plain, server_url=cluster.url, **QUIET)
+        one = heatsink.wrap(plain, **QUIET)
         client = one.heatsink
         try:
             await asyncio.to_thread(

@@ -280,6 +280,21 @@ func restart(what string) func(*redis.Client) {
 	}
 }
 
+// Neither an idle client nor one that connects sees it, even if it does not try again.
+func outage(*redis.Client) {
+	once := options()
+	once.MaxRetries = -1
+	idle := redis.NewClient(once)
+	defer idle.Close()
+	equal(idle.Ping(ctx).Err(), nil)
+	ask("LOSE SERVER")
+	equal(idle.Set(ctx, "outage", "idle", 0).Err(), nil)
+	ask("LOSE SERVER")
+	fresh := redis.NewClient(once)
+	defer fresh.Close()
+	equal(fresh.Set(ctx, "outage", "fresh", 0).Err(), nil)
+}
+
 func main() {
 	client := redis.NewClient(options())
 	for _, step := range []struct {
@@ -291,6 +306,7 @@ func main() {
 		{"function", function}, {"blocking", blocking}, {"scan", scan}, {"streams", streams},
 		{"databases", databases}, {"pool", pool}, {"hot_reads", hotReads},
 		{"big_value", bigValue}, {"restart_server", restart("SERVER")},
+		{"outage", outage},
 		{"restart_proxy", restart("PROXY")}} {
 		step.run(client)
 		fmt.Println("ok", step.name)

@@ -208,6 +208,20 @@ const steps = {
     assert.equal(await r.get('after'), 'restart');
   },
 
+  // Neither an idle client nor one that connects sees it, even if it does not try again.
+  async outage() {
+    const once = { maxRetriesPerRequest: 0, retryStrategy: null };
+    const idle = open(once);
+    await idle.ping();
+    await ask('LOSE SERVER');
+    assert.equal(await idle.set('outage', 'idle'), 'OK');
+    await ask('LOSE SERVER');
+    const fresh = open(once);
+    assert.equal(await fresh.set('outage', 'fresh'), 'OK');
+    idle.disconnect();
+    fresh.disconnect();
+  },
+
   async restart_proxy(r) {
     await ask('RESTART PROXY');
     await until(() => isBack(r), 'the proxy is back');

@@ -313,6 +313,19 @@ public class Client {
     }
   }
 
+  /** Neither an idle client nor one that connects sees it. */
+  private static void outage(Jedis r) throws Exception {
+    try (Jedis idle = open()) {
+      idle.ping();
+      ask("LOSE SERVER");
+      equal(idle.set("outage", "idle"), "OK");
+      ask("LOSE SERVER");
+      try (Jedis fresh = open()) {
+        equal(fresh.set("outage", "fresh"), "OK");
+      }
+    }
+  }
+
   private static boolean isBack(JedisPooled pool) {
     try {
       return pool.set("after", "restart").equals("OK");
@@ -348,6 +361,7 @@ public class Client {
       play("hot_reads", r, Client::hotReads);
       play("big_value", r, Client::bigValue);
       play("restart_server", r, any -> restart("SERVER"));
+      play("outage", r, Client::outage);
       play("restart_proxy", r, any -> restart("PROXY"));
     }
   }

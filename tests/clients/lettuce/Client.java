@@ -294,6 +294,19 @@ public class Client {
     equal(r.get("after"), "restart");
   }
 
+  /** Neither an idle client nor one that connects sees it. */
+  private static void outage(RedisCommands<String, String> r) throws Exception {
+    try (var idle = open()) {
+      idle.sync().ping();
+      ask("LOSE SERVER");
+      equal(idle.sync().set("outage", "idle"), "OK");
+      ask("LOSE SERVER");
+      try (var fresh = open()) {
+        equal(fresh.sync().set("outage", "fresh"), "OK");
+      }
+    }
+  }
+
   private static boolean isBack(RedisCommands<String, String> r) {
     try {
       return r.set("after", "restart").equals("OK");
@@ -326,6 +339,7 @@ public class Client {
     play("hot_reads", r, Client::hotReads);
     play("big_value", r, Client::bigValue);
     play("restart_server", r, own -> restart(own, "SERVER"));
+    play("outage", r, Client::outage);
     play("restart_proxy", r, own -> restart(own, "PROXY"));
   }
 

@@ -205,6 +205,18 @@ const steps = {
     assert.equal(await r.get('after'), 'restart');
   },
 
+  // Neither an idle client nor one that connects sees it.
+  async outage() {
+    const idle = await open();
+    await ask('LOSE SERVER');
+    assert.equal(await idle.set('outage', 'idle'), 'OK');
+    await ask('LOSE SERVER');
+    const fresh = await open();
+    assert.equal(await fresh.set('outage', 'fresh'), 'OK');
+    idle.destroy();
+    fresh.destroy();
+  },
+
   async restart_proxy(r) {
     await ask('RESTART PROXY');
     await until(() => isBack(r), 'the proxy is back');

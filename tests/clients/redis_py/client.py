@@ -6,6 +6,8 @@ import sys
 import time
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 PATIENCE_S = 60  # for what must happen, however slow the machine
 PORT, RESP, CA = int(sys.argv[1]), int(sys.argv[2]), (sys.argv[3:] or [None])[0]
@@ -216,6 +218,20 @@ def restart_server(r):
     assert r.get("after") == b"restart"
 
 
+def outage(r):
+    """Neither an idle client nor one that connects sees it, even if it does not try again."""
+    once = {"retry": Retry(NoBackoff(), 0)}
+    idle = connect(**once)
+    assert idle.ping()
+    ask("LOSE SERVER")
+    assert idle.set("outage", "idle")
+    ask("LOSE SERVER")
+    fresh = connect(**once)
+    assert fresh.set("outage", "fresh")
+    idle.close()
+    fresh.close()
+
+
 def restart_proxy(r):
     ask("RESTART PROXY")
     until(lambda: is_back(r), "the proxy is back")
@@ -225,6 +241,6 @@ def restart_proxy(r):
 client = connect()
 for step in (startup, password, acl_user, values, pipeline, transaction, publish_and_subscribe,
              script, function, blocking, scan, streams, databases, pool, hot_reads, big_value,
-             restart_server, restart_proxy):
+             restart_server, outage, restart_proxy):
     step(client)
     print("ok", step.__name__, flush=True)

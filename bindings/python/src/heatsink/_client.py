@@ -22,6 +22,10 @@ R = TypeVar("R")
 _MISSING = object()
 
 
+def _encoded(key: str | bytes) -> bytes:
+    return key.encode() if isinstance(key, str) else key
+
+
 class Client(_native.Client, Closing):
     """Counts every access and keeps local copies of the keys whose copies pay.
 
@@ -71,6 +75,7 @@ class Client(_native.Client, Closing):
             _arguments.function("decode", decode),
         )
         self._load_group = LoadGroup(self)
+        self._warmed: set[bytes] = set()  # keys of warm(), for wrap()
         self._opened()
 
     # ---- reads; get() and peek() are native
@@ -125,7 +130,14 @@ class Client(_native.Client, Closing):
         """
         lasts = _arguments.duration("duration", duration)
         milliseconds = max(lasts // datetime.timedelta(milliseconds=1), 0)
-        return [key for key in keys if not self._warm(key, loader, milliseconds)]
+        refused = []
+        self._warmed = {key for key in self._warmed if self._is_kept(key)}
+        for key in keys:
+            if self._warm(key, loader, milliseconds):
+                self._warmed.add(_encoded(key))
+            else:
+                refused.append(key)
+        return refused
 
     # ---- writes
 

@@ -49,7 +49,8 @@ def _keyword(name: str) -> str:
     return name.replace(".", "_").replace("-", "_")
 
 
-def _name_of(keyword: str) -> str:
+def option_name(keyword: str) -> str:
+    """The option that a keyword names. TypeError: none."""
     if name := _names().get(keyword):
         return name
     near = difflib.get_close_matches(keyword, _names(), 1)
@@ -70,6 +71,6 @@ def yaml_of(keywords: Mapping[str, Setting]) -> str | None:
     """YAML with all keywords at once: some options are valid only together. JSON is YAML."""
     groups: dict[str, dict[str, str]] = {}
     for keyword, value in keywords.items():
-        group, last = _name_of(keyword).split(".", 1)
+        group, last = option_name(keyword).split(".", 1)
         groups.setdefault(group, {})[last] = _text(value)
     return json.dumps(groups) if groups else None

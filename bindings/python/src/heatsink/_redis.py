@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from heatsink._client import Client
 from heatsink._native import ServerError
+from heatsink._options import option_name
+from heatsink._redis_server import server_options
 
 R = TypeVar("R")
 
@@ -20,25 +22,34 @@ _READS = frozenset(
 )
 _FLUSHES = frozenset(("FLUSHALL", "FLUSHDB", "SWAPDB"))
 _KEPT_MAX = 10_000
+_SOURCES = frozenset(("file", "yaml", "environment"))
+_NO_OPTIONS = _SOURCES | {"encode", "decode"}
 
 _MISSING = object()
 
 
-def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
+def wrap(
+    redis_client: R, client: Client | None = None, *, coherent: bool = True, **options: Any
+) -> R:
     """Returns a copy of a Redis or RedisCluster, of redis or redis.asyncio, with local reads.
 
-    The copy has the same class and the same connections. Its reads are of level `ttl`: writes by
-    others are visible when a copy ends or is refreshed. With server_url, the URL of the same server
-    and database, they are visible when the server's notice arrives. Writes through the copy are
-    visible at once, including pipelines and scripts with declared keys.
+    The copy has the same class and the same connections. Writes through it are visible at once,
+    including pipelines and scripts with declared keys. Writes by others are visible when the
+    server's notice arrives: the Client connects to the same server, database and login as
+    `redis_client`, or to server_url if the options name one. While the server sends no notices
+    there are no copies: `heatsink.server_problem()` of the copy says why.
 
-    With server_url, GET of a RedisCluster goes over the connections of the Client, which know
+    With coherent=False there are no notices and no connections besides those of redis-py. Writes by
+    others are then visible when a copy ends (expire_after_write) or is refreshed.
+
+    GET of a RedisCluster goes over the connections of the Client, unless coherent=False: they know
     whether the node that answers still owns the key.
 
     The attribute `heatsink` is the Client: `client`, which must then be used for these keys only,
     or a new one with `options`.
 
-    TypeError: another class.
+    TypeError: another class, or contradictory arguments. ValueError: options, or a client whose
+    server cannot be told by options; the error says what to pass.
     """
     import redis
     import redis.asyncio
@@ -48,9 +59,16 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
         raise TypeError(f"wrap() needs a Redis of redis-py, not {type(redis_client).__name__}")
     is_cluster = isinstance(redis_client, (redis.RedisCluster, redis.asyncio.RedisCluster))
     if client is None:
-        client = Client(**options)
+        client = _client_of(redis_client, coherent, options)
     elif options:
         raise TypeError("options cannot be combined with client: set them on that Client")
+    elif coherent and not _has_server(client):
+        raise TypeError(
+            "the server cannot notify this Client of changes: create it with server_url=, pass its "
+            "options to wrap() in place of it, or pass coherent=False"
+        )
+    elif _has_server(client) and not coherent:
+        raise _contradiction()
     reads: type[_Copies] = _AwaitedReads if is_awaited else _Reads
     if is_cluster and _has_server(client):
         reads = _AwaitedProvenReads if is_awaited else _ProvenReads
@@ -61,6 +79,23 @@ def wrap(redis_client: R, client: Client | None = None, **options: Any) -> R:
     wrapped._reads = reads(redis_client, client)
     result: R = wrapped
     return result
+
+
+def _client_of(redis_client: Any, coherent: bool, options: dict[str, Any]) -> Client:
+    named = any(option_name(keyword) == "server.url" for keyword in options.keys() - _NO_OPTIONS)
+    sources = {name: options[name] for name in options.keys() & _SOURCES}
+    if sources and not named:  # keywords would override the server that these may name
+        with Client(**sources, admin_listen="off") as probe:
+            named = _has_server(probe)
+    if named and not coherent:
+        raise _contradiction()
+    if coherent and not named:
+        options = {**server_options(redis_client), **options}
+    return Client(**options)
+
+
+def _contradiction() -> TypeError:
+    return TypeError("coherent=False contradicts server_url: pass one of them")
 
 
 def _has_server(client: Client) -> bool:
@@ -109,7 +144,7 @@ class _Copies:
         if command in _READS:
             return
         if command in _FLUSHES:
-            changed = list(self._kept)
+            changed = [*self._kept, *self._client._warmed]
         else:
             named = {bytes(self._encoder.encode(each)) for each in arguments if _may_be_key(each)}
             changed = [key for key in named if self.may_have_copy(key)]
@@ -117,7 +152,7 @@ class _Copies:
             self._client.invalidate(key)
 
     def may_have_copy(self, key: bytes) -> bool:
-        return key in self._kept
+        return key in self._kept or key in self._client._warmed
 
     def value(self, written: Any) -> Any:
         """The value that GET returns after SET of `written`."""
@@ -256,9 +291,6 @@ class _Proven(_Copies):
     def copy(self, key: Any) -> Any:
         value = super().copy(key)
         return value if value is _MISSING else self._decoded(value)
-
-    def may_have_copy(self, key: bytes) -> bool:
-        return self._client._is_kept(key)  # Client.warm() may have loaded it
 
     def _decoded(self, value: bytes | None) -> Any:
         return None if value is None else self._encoder.decode(value)

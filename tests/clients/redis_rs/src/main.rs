@@ -269,8 +269,18 @@ fn restart(r: &mut Connection, what: &str) -> RedisResult<()> {
     Ok(())
 }
 
+// Neither an idle client nor one that connects sees it.
+fn outage(_: &mut Connection) -> RedisResult<()> {
+    let mut idle = open();
+    ask("LOSE SERVER");
+    idle.set::<_, _, ()>("outage", "idle")?;
+    ask("LOSE SERVER");
+    let mut fresh = open();
+    fresh.set::<_, _, ()>("outage", "fresh")
+}
+
 type Step = fn(&mut Connection) -> RedisResult<()>;
-const STEPS: [(&str, Step); 18] = [
+const STEPS: [(&str, Step); 19] = [
     ("startup", startup),
     ("password", password),
     ("acl_user", acl_user),
@@ -288,6 +298,7 @@ const STEPS: [(&str, Step); 18] = [
     ("hot_reads", hot_reads),
     ("big_value", big_value),
     ("restart_server", |r| restart(r, "SERVER")),
+    ("outage", outage),
     ("restart_proxy", |r| restart(r, "PROXY")),
 ];
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's measure of the load that is taken off the servers (load_window.h).
+#include "heatsink/copies/copy_keeper.h"
+
+namespace heatsink::copies {
+
+// Since the start. The counters of other threads may be a moment old.
+CommandLoad CopyKeeper::load() const {
+  CommandLoad load;
+  load.own = shared_.own_commands.load(std::memory_order_relaxed);
+  if (shared_.shared_limits) load.own += shared_.shared_limits->commands();
+  load.executed = load.own;
+  std::uint64_t unserved = 0;
+  for (const KeeperListener* const worker : workers_) {
+    const Counters& counters = worker->counters();
+    unserved += counters.read(Count::kUnservedCommands);
+    load.executed += counters.read(Count::kServerCommands);
+    load.sent += counters.read(Count::kCommands);
+  }
+  load.sent -= std::min(load.sent, unserved);
+  return load;
+}
+
+void CopyKeeper::note_load() {
+  const TimePoint now = loop_.clock();
+  const Nanos window = shared_.options().window;
+  const CommandLoad total = load();
+  loads_.note(now, total, window);
+  shared_.key_loads.move(now, window);
+  counters_.add(Count::kOwnCommands, total.own - counters_.read(Count::kOwnCommands));
+}
+
+void CopyKeeper::add_load(report::Report& report) {
+  note_load();
+  const LoadWindow::Span span = loads_.over(loop_.clock(), load(), shared_.options().window);
+  report.commands_rate = span.per_second(span.load.sent);
+  report.server_commands_rate = span.per_second(span.load.executed);
+  report.own_commands_rate = span.per_second(span.load.own);
+  report.offload = span.load.taken_off();
+}
+
+}  // namespace heatsink::copies

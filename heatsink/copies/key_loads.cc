@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/key_loads.h"
+
+#include <algorithm>
+
+namespace heatsink::copies {
+
+void KeyLoads::add(KeyHash key, std::int64_t commands) {
+  Stripe& stripe = stripes_[key.value % kStripes];
+  const std::lock_guard lock(stripe.mutex);
+  auto& part = stripe.parts[part_.load(std::memory_order_relaxed)];
+  if (const auto found = part.find(key.value); found != part.end()) {
+    found->second += commands;
+  } else if (part.size() < kKeysMax) {
+    part.emplace(key.value, commands);
+  }
+}
+
+void KeyLoads::move(TimePoint now, Nanos window) {
+  if (part_begun_at_ == TimePoint::min()) part_begun_at_ = now;
+  const Nanos length = std::max<Nanos>(window / kParts, Nanos(1));
+  const auto steps =
+      static_cast<std::size_t>(std::clamp<Nanos::rep>((now - part_begun_at_) / length, 0, kParts));
+  if (steps == 0) return;
+  part_begun_at_ = steps == kParts ? now : part_begun_at_ + static_cast<Nanos::rep>(steps) * length;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const std::size_t next = (part_.load(std::memory_order_relaxed) + 1) % kParts;
+    clear(next);
+    part_.store(next, std::memory_order_relaxed);
+  }
+}
+
+void KeyLoads::clear(std::size_t part) {
+  for (Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    stripe.parts[part].clear();
+  }
+}
+
+std::int64_t KeyLoads::of(KeyHash key) const {
+  const Stripe& stripe = stripes_[key.value % kStripes];
+  const std::lock_guard lock(stripe.mutex);
+  std::int64_t sum = 0;
+  for (const auto& part : stripe.parts) {
+    if (const auto found = part.find(key.value); found != part.end()) sum += found->second;
+  }
+  return sum;
+}
+
+}  // namespace heatsink::copies

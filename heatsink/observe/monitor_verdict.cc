@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/observe/monitor_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "heatsink/detect/detect.h"
+
+namespace heatsink::observe {
+namespace {
+
+bool is_hot(const report::KeyReport& key) {
+  return key.verdict.temperature == detect::Temperature::kHot ||
+         key.verdict.temperature == detect::Temperature::kWriteHot;
+}
+
+}  // namespace
+
+void bound_by_executed(std::span<const WindowCount> lines, double watched_seconds,
+                       std::optional<double> executed, report::Report& report) {
+  report.unseen_rate.reset();
+  if (!executed) return report.absent_max.reset();
+  const RateBounds seen = rate_bounds(lines, watched_seconds);
+  report.unseen_rate = std::max(*executed - seen.low, 0.0);
+  // A lower threshold than that of the windows, where these heard more than the mean.
+  report.hot =
+      std::max(detect::kAutomaticHotPart *
+                   std::min(*executed, report.requests_rate > 0 ? report.requests_rate : *executed),
+               detect::kAutomaticHotRate);
+  report.warm = detect::kAutomaticWarm * report.hot;
+  if (report.absent_max) *report.absent_max += *report.unseen_rate;
+}
+
+double at_most(const report::KeyReport& key, const report::Report& report) {
+  return std::max(key.verdict.rate_high, key.verdict.rate + report.unseen_rate.value_or(0));
+}
+
+std::string what_is_undecided(std::span<const WindowCount> lines, double watched_seconds,
+                              std::optional<double> executed, const report::Report& report) {
+  if (!report.keys.empty() && is_hot(report.keys.front())) return "";
+  if (!executed || !report.absent_max)
+    return fmt::format(
+        "no key is proven hot in {} windows of MONITOR, and INFO, which would show what the server "
+        "executed between them, tells nothing",
+        lines.size());
+  double most = *report.absent_max;
+  for (const report::KeyReport& key : report.keys) {
+    if (!is_hot(key)) most = std::max(most, at_most(key, report));
+  }
+  // No key has more than everything that the server executed.
+  most = std::min(most, std::max(*executed, report.requests_rate));
+  if (most < report.hot && watched_seconds >= kWatchedSecondsMin) return "";
+  if (most < report.hot)
+    return fmt::format(
+        "no key is hot in the first {:.0f} s, which may be a pause of the traffic: watch for "
+        "{:.0f} "
+        "s",
+        watched_seconds, kWatchedSecondsMin);
+  double seconds = 0, heard = 0;
+  for (const WindowCount& window : lines) {
+    seconds += window.seconds;
+    heard += window.low;
+  }
+  if (heard == 0)
+    return fmt::format(
+        "the {} windows of MONITOR heard no command, but the server executed {:.0f}/s: its traffic "
+        "comes in bursts",
+        lines.size(), *executed);
+  return fmt::format(
+      "no key is proven hot in {} windows of MONITOR ({:.1f} s); one may have up to {:.0f}/s, and "
+      "hot begins at {:.0f}/s",
+      lines.size(), seconds, most, report.hot);
+}
+
+}  // namespace heatsink::observe

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The load taken off, as heatsink shows it, against INFO commandstats of the servers."""
+
+import re
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
+from harness.cluster import Cluster
+
+WINDOW_S = 4
+POINTS = 0.03  # the shown figure may be off by this part of the load
+CLIENTS = 3
+KEYS = 200
+OPTIONS = {
+    "detection.window": f"{WINDOW_S}s",
+    "detection.tick": "100ms",
+    "proxy.workers": 1,
+    "doctor.enabled": "no",
+}
+FRAMED = re.compile(r"cmdstat_([^:]+):calls=(\d+)")
+TAKEN_OFF = re.compile(r"LOAD TAKEN OFF the server: (-?[\d.]+) %")
+
+
+def zipf(i):
+    """A few keys have most of the accesses: key 0 a third of them."""
+    return f"k:{KEYS // (1 + (i * 7919) % KEYS) - 1}"
+
+
+def mix(writes, read=lambda i: ("GET", zipf(i)), write=lambda i: ("SET", zipf(i // 3), "v" * 50)):
+    """Of a hundred commands, this many writes, evenly spread."""
+    return lambda i: write(i) if (i * writes) % 100 < writes else read(i)
+
+
+MIXES = {
+    "reads only": mix(0),
+    "5 % writes": mix(5),
+    "one key, 5 GET and 1 SET": lambda i: ("SET", "k:1", "v") if i % 6 == 0 else ("GET", "k:1"),
+    "20 % writes": mix(20),
+    "50 % writes": mix(50),
+    "MGET": mix(2, lambda i: ("MGET", zipf(i), "k:0", "k:1")),
+    "hashes": mix(
+        10, lambda i: ("HGET", f"h:{i % 3}", "f"), lambda i: ("HSET", f"h:{i % 3}", "f", str(i))
+    ),
+    "short expiry": mix(
+        4, lambda i: ("GET", f"e:{i % 4}"), lambda i: ("SET", f"e:{i // 25 % 4}", "v", "PX", "40")
+    ),
+}
+
+
+class Load:
+    """Clients that send the commands of a mix, one after the other."""
+
+    def __init__(self, port, command):
+        self.stops = threading.Event()
+        self.threads = [
+            threading.Thread(target=self.run, args=(RawClient(port), command, i * 1009))
+            for i in range(CLIENTS)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, client, command, i):
+        while not self.stops.is_set():
+            client.send(*command(i))
+            client.read()
+            i += 1
+            time.sleep(0.001)  # one client in a steady rate
+        client.close()
+
+    def stop(self):
+        self.stops.set()
+        for thread in self.threads:
+            thread.join()
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+        cls.redis = Redis("--save", "")
+        cls.addClassCleanup(cls.redis.stop)
+
+    def open(self, upstream, options=None, rules=()):
+        proxy = Proxy(upstream, {**OPTIONS, **(options or {})}, rules=list(rules))
+        self.addCleanup(proxy.stop)
+        return proxy
+
+    def executed(self, servers):
+        """Calls of all commands, without the INFOs of this function."""
+        calls = 0
+        for server in servers:
+            client = RawClient(server.port)
+            stats = client.ask("INFO", "commandstats").decode()
+            client.close()
+            calls += sum(int(n) for name, n in FRAMED.findall(stats) if name != "info")
+        return calls
+
+    def compare(self, proxy, servers, command):
+        """Both figures over the same window, once the load has run for a while."""
+        load = Load(proxy.port, command)
+        self.addCleanup(load.stop)
+        time.sleep(WINDOW_S / 2)  # the load is the subject: what is hot has its copies by now
+        before, sent_before = self.executed(servers), proxy.metric("heatsink_commands_total")
+        before_metrics = self.sent_to_servers(proxy)
+        time.sleep(WINDOW_S)  # both count over this time
+        after, sent = self.executed(servers), proxy.metric("heatsink_commands_total")
+        after_metrics = self.sent_to_servers(proxy)
+        node = proxy.api("hotkeys")["node"]
+        screen = subprocess.run(
+            [HEATSINK, "top", "--once", "--admin", f"127.0.0.1:{proxy.admin_port}"],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        load.stop()
+        true = 1 - (after - before) / (sent - sent_before)
+        shown = float(TAKEN_OFF.search(screen)[1]) / 100
+        self.assertAlmostEqual(node["offload"], true, delta=POINTS, msg=f"{node}")
+        self.assertAlmostEqual(shown, true, delta=POINTS, msg=screen)
+        by_metrics = 1 - (after_metrics - before_metrics) / (sent - sent_before)
+        self.assertAlmostEqual(by_metrics, true, delta=POINTS)
+        return node["offload"], true
+
+    def sent_to_servers(self, proxy):
+        return sum(proxy.by_label("heatsink_server_commands_total", "by").values())
+
+    def test_mixes(self):
+        for name, command in MIXES.items():
+            with self.subTest(name):
+                proxy = self.open(self.redis)
+                shown, true = self.compare(proxy, [self.redis], command)
+                print(f"{name}: {100 * true:.1f} %, shown {100 * shown:.1f} %")
+                proxy.stop()
+
+    def test_a_read_that_waits_for_a_fill_is_a_miss(self):
+        """Each write ends the copy, and the read behind it waits for the next one."""
+        # What is hot gets a copy, whatever it costs.
+        options = {"cache.admission": "hot", "detection.hot-qps": 20}
+        options |= {"detection.write-hot-ratio": 0, "audit.sample-rate": 0}
+        proxy = self.open(self.redis, options)
+        client = RawClient(proxy.port)
+        self.addCleanup(client.close)
+        until(lambda: client.ask("GET", "one") and proxy.hits() > 10, what="local hits")
+        before, fills = self.accesses(proxy), proxy.metric("heatsink_fills_total")
+        for i in range(100):
+            client.ask("SET", "one", str(i))
+            for _ in range(3):
+                client.ask("GET", "one")
+        after = self.accesses(proxy)
+        misses = after["miss"] - before["miss"]
+        self.assertEqual(after["hit"] - before["hit"] + misses, 300)
+        self.assertGreaterEqual(misses, 100, "the first read behind each write")
+        self.assertGreaterEqual(proxy.metric("heatsink_fills_total") - fills, 50)
+
+    def accesses(self, proxy):
+        return proxy.by_label("heatsink_accesses_total", "access")
+
+    def test_gathered_writes(self):
+        rules = ["match=g:*,coalesce=20ms"]
+        proxy = self.open(self.redis, rules=rules)
+        command = mix(80, write=lambda i: ("INCR", f"g:{i % 2}"))
+        self.compare(proxy, [self.redis], command)
+
+    def test_refusals(self):
+        proxy = self.open(self.redis, rules=["match=l:*,limit.rate=50/s"])
+        command = mix(20, lambda i: ("GET", f"l:{i % 3}"), lambda i: ("SET", f"l:{i % 3}", "v"))
+        shown, _ = self.compare(proxy, [self.redis], command)
+        self.assertGreater(shown, 0.3, "what a limit refuses is load taken off")
+
+
+    def test_three_nodes_of_a_cluster(self):
+        with Cluster(3, 0, (), 15000) as cluster:
+            proxy = self.open(cluster.url)
+            self.compare(proxy, cluster.nodes, mix(10))
+            proxy.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()

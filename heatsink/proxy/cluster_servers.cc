@@ -204,8 +204,10 @@ std::unique_ptr<Upstream> ClusterServers::adopt(Requester& session, net::Stream 
 // to come, unless the cluster announces host names.
 redis::UpstreamAddress* ClusterServers::node_behind(const net::Stream& connection) {
   topology::ClusterDirectory& known = shared_.cluster;
-  for (topology::NodeIndex i = 0; i < known.nodes(); ++i)
-    if (leads_to(connection, known.node(i))) return &known.node(i);
+  for (std::size_t i = 0; i < known.nodes(); ++i) {
+    redis::UpstreamAddress& node = known.node(static_cast<topology::NodeIndex>(i));
+    if (leads_to(connection, node)) return &node;
+  }
   const Result<net::HostPort> peer = net::parse_host_port(net::peer_text(connection.fd()));
   if (!peer.ok()) return nullptr;
   const std::optional<topology::NodeIndex> index = known.node_at(*peer, *peer);

@@ -28,8 +28,11 @@ CORNERS = {
     "paying": {**ALL_HOT, "cache.admission": "pays", "cache.maximum-size": 1_000_000},
     "every hit audited": {**ALL_HOT, "audit.sample-rate": "100%", "audit.maximum-rate": 1000},
     "one slot": {**ALL_HOT, "detection.slots": 1, "detection.burst": "100%"},
-    "slow clock": {**ALL_HOT, "detection.tick": "5s"},
-    "least memory": {**ALL_HOT, "detection.memory": "256kb", "cache.maximum-bytes": "64kb"},
+    "slow clock": {**ALL_HOT, "detection.tick": "5s", "detection.window": "5s"},
+    "least memory": {
+        **ALL_HOT, "detection.memory": "256kb", "cache.maximum-bytes": "64kb",
+        "cache.maximum-value-bytes": "64kb",
+    },  # fmt: skip
 }
 
 

@@ -93,7 +93,9 @@ void Fill::take_field_ends(const resp::Value& reply) {
       ends_refused_ = true;
       continue;
     }
-    if (end.integer == kMissing && fields_ != FieldNames::kArguments) reply_.spoiled = true;
+    const bool has_ended = end.integer == kMissing && fields_ != FieldNames::kArguments;
+    reply_.spoiled = reply_.spoiled || has_ended;
+    if (has_ended) note_end(0);
     if (end.integer >= 0) note_end(end.integer);
   }
   conclude_if_complete();
@@ -132,6 +134,7 @@ void Fill::conclude() {
   if (ttl_refused_ || ends_refused_) reply_.outcome = Outcome::kRefused;
   if (!reply_.usable()) return;
   if (ttl_ms_ >= 0) note_end(ttl_ms_);
+  if (!fields_done_) note_end(0);  // not known
   if (string_) {
     conclude_string();
   } else if (ttl_ms_ == kMissing) {
@@ -144,6 +147,7 @@ void Fill::conclude() {
 void Fill::conclude_string() {
   if (ttl_ms_ == kMissing && !empty_) {
     reply_.spoiled = true;  // the key existed and is gone now
+    note_end(0);
   } else if (ttl_ms_ == kMissing) {
     reply_.outcome = Outcome::kNil;
     reply_.spoiled = false;

@@ -37,7 +37,8 @@ struct FillReply {
   // The key changed between the replies: the waiting clients get the value, but no copy is kept.
   bool spoiled = false;
   // How long the reply holds: until the key expires, or a field of a hash that the reply depends
-  // on. Counted from sent_at, so it never ends after the server's own expiry.
+  // on. Counted from sent_at, so it never ends after the server's own expiry. 0 if that has
+  // happened before the last reply, or if the server did not tell.
   std::optional<Nanos> ttl;
   std::string reply;    // kValue, kNil: the reply in RESP3
   std::string resp2;    // the same in RESP2, if it differs

@@ -37,9 +37,11 @@ TEST_F(Filling, AnEmptyValueIsNotNil) {
   EXPECT_THAT(filled(bulk("") + integer(3)), ElementsAre("filled 7 value sent 5 ttl 3 \"\""));
 }
 
-// The key expires between the two reads, and the server sends the push after the second.
+// The key expires between the two reads, and the server sends the push after the second. Readers
+// who came behind its end must not take the value (ttl 0).
 TEST_F(Filling, AValueThatIsGoneWhenItsTtlIsReadIsNotKept) {
-  EXPECT_THAT(filled(bulk("v") + integer(-2)), ElementsAre("filled 7 value sent 5 spoiled \"v\""));
+  EXPECT_THAT(filled(bulk("v") + integer(-2)),
+              ElementsAre("filled 7 value sent 5 ttl 0 spoiled \"v\""));
 }
 
 TEST_F(Filling, AsLongAsTheLimitAndOneMore) {

@@ -17,6 +17,16 @@ constexpr std::size_t kRefusalMax = 200;  // bytes kept of the server's error te
 // A server may reply 9e18 ms, which no time point can hold. No copy lives for a year anyway.
 constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
 
+// Of a read that names its fields, by field: whether the reply would be another one without it.
+std::vector<bool> fields_shown(const resp::Value& reply) {
+  using Type = resp::Value::Type;
+  if (reply.type != Type::kArray)
+    return {reply.type != Type::kNull && (reply.type != Type::kInteger || reply.integer != 0)};
+  std::vector<bool> shown;
+  for (const resp::Value& each : reply.items) shown.push_back(each.type != Type::kNull);
+  return shown;
+}
+
 }  // namespace
 
 Fill::Fill(FillId id, const FillQuestion& question, TimePoint sent_at)
@@ -47,6 +57,7 @@ void Fill::take_read(const resp::Value* reply, std::string_view wire,
     reply_.reply = wire;
     if (resp2 && *resp2 != wire) reply_.resp2 = std::move(*resp2);
     element_count_ = reply->items.size();
+    if (fields_ == FieldNames::kArguments) shown_ = fields_shown(*reply);
     if (fields_ == FieldNames::kReply)
       learn_names(reply->items, reply->type == resp::Value::Type::kMap ? 2 : 1);
   }
@@ -93,12 +104,21 @@ void Fill::take_field_ends(const resp::Value& reply) {
       ends_refused_ = true;
       continue;
     }
-    const bool has_ended = end.integer == kMissing && fields_ != FieldNames::kArguments;
-    reply_.spoiled = reply_.spoiled || has_ended;
-    if (has_ended) note_end(0);
+    const bool is_missing = end.integer == kMissing;
+    if (fields_ == FieldNames::kArguments) {
+      missing_.push_back(is_missing);
+    } else if (is_missing) {
+      note_ended();
+    }
     if (end.integer >= 0) note_end(end.integer);
   }
   conclude_if_complete();
+}
+
+// A field that the reply shows has ended.
+void Fill::note_ended() {
+  reply_.spoiled = true;
+  note_end(0);
 }
 
 void Fill::note_end(std::int64_t ms) {
@@ -135,6 +155,8 @@ void Fill::conclude() {
   if (!reply_.usable()) return;
   if (ttl_ms_ >= 0) note_end(ttl_ms_);
   if (!fields_done_) note_end(0);  // not known
+  for (std::size_t i = 0; i < std::min(shown_.size(), missing_.size()); ++i)
+    if (shown_[i] && missing_[i]) note_ended();
   if (string_) {
     conclude_string();
   } else if (ttl_ms_ == kMissing) {

@@ -76,10 +76,12 @@ struct FillQuestion {
 // cannot be created without one. All other reads follow their TTL: if the key expires in between,
 // the reply describes a missing key and ends with that TTL, earlier than necessary.
 //
-// HPTTL asks when fields expire, before a read that names its fields, for the same reason. A read
-// of all fields names them only in its reply, or in that of HKEYS behind it, so HPTTL is sent when
-// they are known. A field that has expired in between is missing then, or the numbers of names and
-// values differ; either spoils the fill. A field that is added in between causes a push.
+// HPTTL asks when fields expire, before a read that names its fields, for the same reason. In the
+// last millisecond of a field, Redis 8 replies -2 (no such field) to HPTTL although reads still
+// show it (of hashes in its compact encoding). A read that shows such a field spoils the fill. A
+// read of all fields names them only in its reply, or in that of HKEYS behind it, so HPTTL is sent
+// when they are known. A field that has expired in between is missing then, or the numbers of names
+// and values differ; either spoils the fill. A field that is added in between causes a push.
 class Fill {
  public:
   Fill(FillId id, const FillQuestion& question, TimePoint sent_at);
@@ -122,6 +124,7 @@ class Fill {
   bool may_make_copy() const { return reply_.usable() && !reply_.spoiled && !elsewhere_; }
   void learn_names(const std::vector<resp::Value>& items, std::size_t step);
   void note_end(std::int64_t ms);
+  void note_ended();
   void conclude_if_complete();
   void conclude();
   void conclude_string();
@@ -138,6 +141,8 @@ class Fill {
   std::size_t element_count_ = 0;         // of the reply to a read of all fields
   std::vector<std::string> field_names_;  // to ask for
   std::size_t fields_asked_;
+  // Of kArguments, by field: that the read shows it, that HPTTL does not.
+  std::vector<bool> shown_, missing_;
   bool ends_refused_ = false;
   bool empty_ = false;  // GETRANGE returned ""
   bool ttl_refused_ = false;

@@ -221,8 +221,12 @@ MUTANTS = [
                   "      : std::min<Nanos>(reply_.ttl.value_or(kTtlMax), end);")],
            ("one proxy",), NO_FIELDS, ("fields of hashes, late fills", "fields of hashes")),
     Mutant("fields: one that has ended behind the read spoils the fill",
-           [off(FILL, "end.integer == kMissing && fields_ != FieldNames::kArguments")],
+           [Patch(FILL, "} else if (is_missing) {",
+                  f"}} else if (is_missing && !{ACTIVE}) {{")],
            ("one proxy",), NO_FIELDS, ("fields of hashes, late fills",)),
+    Mutant("fields: one that HPTTL does not show and the read does spoils the fill",
+           [off(FILL, "shown_[i] && missing_[i]")],
+           ("one proxy",), NO_FIELDS, ("fields of hashes, last milliseconds",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
                   "    const Watch watched = watch(hash, shared->sent_at);\n"

@@ -24,6 +24,8 @@ struct ModelFlavor {
   // HSET and HDEL count it as there, and HPEXPIRE gives it another life. Otherwise only the
   // server's cycle deletes it.
   bool meets_ended_fields = false;
+  // HPTTL replies -2 in the last millisecond of a field, in which reads still show it.
+  bool hpttl_ends_early = false;
   // HSETEX with a time in the past counts as a change even if it removes nothing.
   bool past_hsetex_changes = false;
   // A script's reads track the keys that they read; otherwise those that the script declares.
@@ -48,6 +50,7 @@ inline constexpr ModelFlavor kRedis8{.version = "8.0.2",
                                      .has_setinfo = true,
                                      .has_field_expiry = true,
                                      .meets_ended_fields = true,
+                                     .hpttl_ends_early = true,
                                      .past_hsetex_changes = true,
                                      .script_reads_track = true,
                                      .flush_tells_first = true,

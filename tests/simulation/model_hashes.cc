@@ -134,6 +134,8 @@ void do_hpttl(const ModelCall& call) {
   resp::append_array_header(call.out, static_cast<std::int64_t>(names->size()));
   for (const std::string_view name : *names) {
     const ModelField* field = live_field(call, hash, name);
+    const bool is_last_ms = field != nullptr && field->ends == call.server.keys.now();
+    if (is_last_ms && call.server.flavor.hpttl_ends_early) field = nullptr;
     if (field == nullptr || !field->ends) {
       call.integer(field == nullptr ? kNoField : -1);
       continue;

@@ -172,6 +172,11 @@ std::vector<Scenario> of_fields() {
        .conditions = {.push_delay = Millis(5)},
        .servers = valkey,
        .faults = {.stop_keeper = 2, .stop_max = Millis(30)}},
+      {.name = "fields of hashes, last milliseconds",
+       .sessions = {"via=1,hash=1,count=2,px=200,beside=8000,ttl=20,first=200,keys=6,"
+                    "think-us=1000",
+                    "via=1,hash=1,count=3,first=200,keys=6,think-us=500"},
+       .servers = silent},
       {.name = "fields of hashes, writers past it, faults",
        .sessions = joined({readers, through, past}),
        .bound = kServerBound,

@@ -106,6 +106,17 @@ class HashFields(ProxyTest):
             lambda: self.client.ask("HLEN", "h"), b":2\r\n", PATIENCE_S, "the deletion is seen"
         )
 
+    def test_a_user_who_may_not_ask_for_the_ends_has_no_copies_of_hashes(self):
+        self.heat(("HGET", "h", "a"))
+        self.addCleanup(self.server.ask, "ACL", "SETUSER", "default", "+hpttl")
+        self.assertEqual(self.server.ask("ACL", "SETUSER", "default", "-hpttl"), b"+OK\r\n")
+        self.assertIn(b"NOPERM", self.server.ask("HPTTL", "h", "FIELDS", "1", "a"))
+        self.heat(("HLEN", "h"))
+        before = self.hits()
+        for _ in range(20):
+            self.assertEqual(self.client.ask("HGET", "h", "b"), b"$1\r\n2\r\n")
+        self.assertEqual(self.hits(), before)
+
     def test_foreign_changes_of_an_expiry_are_seen(self):
         read = ("HGET", "h", "a")
         changes = [

@@ -19,6 +19,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = pathlib.Path(os.environ.get("HEATSINK_SERVERS", TESTS.parent / "build" / "servers"))
 ALL = (
     "differential/differential_test.py",
+    "differential/fields_test.py",
     "integration/doctor_test.py",
     "integration/hash_fields_test.py",
     "integration/local_reads_test.py",

@@ -23,8 +23,13 @@ inline int to_ms(TimePoint time) {
   return static_cast<int>(std::chrono::duration_cast<Millis>(time - kStart).count());
 }
 
+// Of a server without HPTTL, and of one that has it.
 inline constexpr std::string_view kHandshake =
-    "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n-NOPERM\r\n+OK\r\n:0\r\n";
+    "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n"
+    "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:0\r\n";
+inline constexpr std::string_view kHandshakeWithFields =
+    "+PONG\r\n%1\r\n$7\r\nversion\r\n$5\r\n8.0.2\r\n"
+    "*1\r\n*6\r\n$5\r\nhpttl\r\n:-5\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:0\r\n";
 inline constexpr std::string_view kOk = "+OK\r\n";
 inline constexpr std::string_view kNoTtl = ":-1\r\n";
 inline constexpr std::string_view kNoKey = "$0\r\n\r\n:-2\r\n";

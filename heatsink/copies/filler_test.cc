@@ -315,5 +315,31 @@ TEST_F(FillerTest, AReadOfAMissingKeyCountsAsNil) {
   EXPECT_TRUE(entry().copy(field())->nil);
 }
 
+// On a server with HPTTL.
+class FillerOfExpiringFields : public FillerTest {
+ protected:
+  FillerOfExpiringFields() {
+    tracker_.disconnected("another server");
+    tracker_.connected(at(0));
+    hear(kHandshakeWithFields);
+    sent();
+  }
+};
+
+TEST_F(FillerOfExpiringFields, ACopyEndsWithItsField) {
+  ask_field(0, at(0), at(1));
+  EXPECT_THAT(sent(), HasSubstr("HPTTL\r\n$1\r\nk\r\n$6\r\nFIELDS\r\n$1\r\n1\r\n$1\r\nf"));
+  hear(":900\r\n*1\r\n:400\r\n$1\r\nx\r\n");
+  ASSERT_NE(entry().copy(field()), nullptr);
+  EXPECT_EQ(entry().copy(field())->deadline, at(401)) << "from the moment it was sent";
+}
+
+TEST_F(FillerOfExpiringFields, WithoutPermissionToAskThereIsNoCopy) {
+  ask_field(0, at(0), at(1));
+  hear(":-1\r\n-NOPERM this user has no permissions to run the 'hpttl' command\r\n$1\r\nx\r\n");
+  EXPECT_THAT(workers_.take(), ElementsAre("0: ask yourself sent 1"));
+  EXPECT_EQ(entry().copy(field()), nullptr);
+}
+
 }  // namespace
 }  // namespace heatsink::copies

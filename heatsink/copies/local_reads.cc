@@ -6,6 +6,9 @@
 #include <cctype>
 
 namespace heatsink::copies {
+
+using redis::FieldNames;
+
 namespace {
 
 template <std::size_t kRows>
@@ -33,14 +36,14 @@ constexpr auto kReads = numbered({
     {.name = "expiretime", .small = true},
     {.name = "pexpiretime", .small = true},
 
-    {.name = "hget", .of_hash = true},
-    {.name = "hmget", .of_hash = true},
-    {.name = "hgetall", .of_hash = true, .unordered = true},
-    {.name = "hkeys", .of_hash = true, .unordered = true},
-    {.name = "hvals", .of_hash = true, .unordered = true},
-    {.name = "hlen", .small = true, .of_hash = true},
-    {.name = "hexists", .small = true, .of_hash = true},
-    {.name = "hstrlen", .small = true, .of_hash = true},
+    {.name = "hget", .fields = FieldNames::kArguments},
+    {.name = "hmget", .fields = FieldNames::kArguments},
+    {.name = "hgetall", .fields = FieldNames::kReply, .unordered = true},
+    {.name = "hkeys", .fields = FieldNames::kReply, .unordered = true},
+    {.name = "hvals", .fields = FieldNames::kApart, .unordered = true},
+    {.name = "hlen", .small = true},
+    {.name = "hexists", .small = true, .fields = FieldNames::kArguments},
+    {.name = "hstrlen", .small = true, .fields = FieldNames::kArguments},
 
     {.name = "llen", .small = true},
     {.name = "lindex"},

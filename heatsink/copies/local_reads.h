@@ -10,6 +10,7 @@
 
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/read.h"
+#include "heatsink/redis/fill.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/resp2_form.h"
 
@@ -38,7 +39,7 @@ struct LocalRead {
   std::uint16_t number = 0;  // its index in the list; cache::Read::command
   // The reply is a number or one word whatever the key holds, so a fill of unknown size is safe.
   bool small = false;
-  bool of_hash = false;     // a field may expire alone, on servers with HPEXPIRE
+  redis::FieldNames fields = redis::FieldNames::kNone;  // whose expiry changes the reply
   bool unordered = false;   // the server chooses the order of the elements
   bool flat_pairs = false;  // see resp::Resp2Form
   Nulls nulls = Nulls::kString;

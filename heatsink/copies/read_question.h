@@ -23,6 +23,7 @@ class ReadQuestion {
     read.for_each_argument([this](std::string_view word) { words_.push_back(word); });
     question_.request = words_;
     question_.form = row.form(words_.size() - 2);
+    question_.fields = row.fields;
   }
   ReadQuestion(const ReadQuestion&) = delete;
 

@@ -103,6 +103,13 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
       {{"EXISTS", key}, "EXISTS", "+exists", copies, true},
       {{"PTTL", key}, "PTTL", "+pttl", copies, true},
       {{"GETRANGE", key, "0", "0"}, "GETRANGE", "+getrange", "no local copies of strings", false},
+      {{"HPTTL", key, "FIELDS", "1", "f"},
+       "HPTTL",
+       "+hpttl",
+       "no local copies of hashes, except by HLEN",
+       false,
+       true},
+      {{"HKEYS", key}, "HKEYS", "+hkeys", "no local copies by HVALS", false, false, "", "HPTTL"},
       {{"ACL", "GETUSER", own},
        "ACL GETUSER",
        "+acl|getuser",
@@ -130,15 +137,21 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
 
 namespace {
 
-// Of the right that `right.unless` names.
+// Null: `name` is "", or has no reply.
+const resp::Value* reply_to(std::string_view name, std::span<const NeededRight> needed,
+                            std::span<const resp::Value> replies) {
+  const auto other = std::ranges::find(needed, name, &NeededRight::name);
+  const auto at = static_cast<std::size_t>(other - needed.begin());
+  return at < std::min(needed.size(), replies.size()) ? &replies[at] : nullptr;
+}
+
 bool is_needless(const NeededRight& right, std::span<const NeededRight> needed,
                  std::span<const resp::Value> replies) {
-  const auto other = std::ranges::find(needed, right.unless, &NeededRight::name);
-  const auto at = static_cast<std::size_t>(other - needed.begin());
-  if (right.unless.empty() || at >= std::min(needed.size(), replies.size())) return false;
-  const resp::Value& reply = replies[at];
-  if (reply.is_error()) return false;
-  const resp::Value* const setting = reply.find(kReadsWhenDown);
+  const resp::Value* const with = reply_to(right.only_with, needed, replies);
+  if (with != nullptr && with->is_error() && resp::is_unknown_command(with->text)) return true;
+  const resp::Value* const other = reply_to(right.unless, needed, replies);
+  if (other == nullptr || other->is_error()) return false;
+  const resp::Value* const setting = other->find(kReadsWhenDown);
   return right.unless != kConfigGet || (setting != nullptr && setting->text == "no");
 }
 

@@ -22,6 +22,8 @@ struct NeededRight {
   // Not missed if the right of this name is there; "CONFIG GET": if that says that no node reads
   // when the cluster is down.
   std::string unless = {};
+  // Not missed where the server does not know the right of this name.
+  std::string only_with = {};
 };
 
 struct MissingRight {

@@ -15,15 +15,17 @@ KnownCommands::KnownCommands(CommandNumbers* numbers) : numbers_(numbers) {
 
 void KnownCommands::set(std::shared_ptr<const resp::CommandTable> table) {
   table_ = std::move(table);
-  // If the server supports the expiry of hash fields, a hash may change without a timely
-  // invalidation.
-  const bool fields_expire = table_->find_name("hpexpire") != nullptr;
+  // The expiry of a hash's field changes a reply without a timely invalidation, so a fill asks for
+  // it (redis::FieldNames). Where the server hides that command, such reads get no copies.
+  const bool ends_are_hidden =
+      table_->find_name("hpexpire") != nullptr && table_->find_name("hpttl") == nullptr;
   first_ = table_->commands().data();
   facts_.clear();
   get_sized_as_ = mget_sized_as_ = 0;
   for (const resp::Command& command : table_->commands()) {
     const copies::LocalRead* local = copies::local_read_of(command);
-    if (local != nullptr && local->of_hash && fields_expire) local = nullptr;
+    if (local != nullptr && local->fields != redis::FieldNames::kNone && ends_are_hidden)
+      local = nullptr;
     const std::uint16_t number =
         numbers_ != nullptr ? numbers_->number(command.name) : detect::kNoCommand;
     facts_.push_back(facts_of(command, number, local));

@@ -63,12 +63,15 @@ TEST(KnownCommands, AreThoseOfTheServerOnceItHasToldThem) {
   EXPECT_EQ(known.get_sized_as(), facts_in(known, "get").sized_as);
 }
 
-TEST(KnownCommands, HashesAreServedLocallyUnlessTheirFieldsMayExpire) {
+TEST(KnownCommands, HashesAreServedLocallyUnlessTheExpiryOfTheirFieldsIsHidden) {
   KnownCommands known(nullptr);
   known.set(table_of({"get", "hget"}));
   EXPECT_NE(facts_in(known, "hget").local, nullptr);
-  known.set(table_of({"get", "hget", "hpexpire"}));
+  known.set(table_of({"get", "hget", "hpexpire", "hpttl"}));
+  EXPECT_NE(facts_in(known, "hget").local, nullptr);
+  known.set(table_of({"get", "hget", "hlen", "hpexpire"}));
   EXPECT_EQ(facts_in(known, "hget").local, nullptr);
+  EXPECT_NE(facts_in(known, "hlen").local, nullptr);
   EXPECT_NE(facts_in(known, "get").local, nullptr);
 }
 

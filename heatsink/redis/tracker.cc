@@ -5,6 +5,7 @@
 #include <cassert>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "heatsink/base/units.h"
 #include "heatsink/redis/refusal.h"
@@ -100,9 +101,10 @@ Status Tracker::received(std::string_view bytes, TimePoint now) {
   return Unit{};
 }
 
-bool Tracker::answers_read() const {
-  return !expected_.empty() && expected_.front().kind == Kind::kRead && scanner_.header_known() &&
-         scanner_.type() != '>';
+// What arrives is a reply whose length the key's value decides.
+bool Tracker::answers_long() const {
+  if (expected_.empty() || !scanner_.header_known() || scanner_.type() == '>') return false;
+  return expected_.front().kind == Kind::kRead || expected_.front().kind == Kind::kNames;
 }
 
 // A reply too long to keep is skipped. The tracker does not wait for one so long that the
@@ -112,14 +114,14 @@ Status Tracker::keep(std::string_view bytes) {
   const std::int64_t announced = scanner_.header_known() ? scanner_.announced() : 0;
   const auto size =
       std::max(element_bytes_, static_cast<std::uint64_t>(std::max<std::int64_t>(announced, 0)));
-  const bool read = answers_read();
-  if (read && size > options_.reply_bytes_max) {
-    on_read(nullptr);
+  const bool is_long = answers_long();
+  if (is_long && size > options_.reply_bytes_max) {
+    on_fill_reply(expected_.front(), nullptr);
     return Error{ErrorCode::kOutOfRange, "the value of a hot key has become larger than " +
                                              format_bytes(Bytes{options_.reply_bytes_max})};
   }
   if (size > resp::ValueLimits{}.bytes_max) return protocol_error("a reply that is too large");
-  if (read && element_bytes_ > options_.value_bytes_max + kFramingMax) {
+  if (is_long && element_bytes_ > options_.value_bytes_max + kFramingMax) {
     input_.clear();
   } else {
     input_.append(bytes);
@@ -132,8 +134,9 @@ Status Tracker::on_element(TimePoint now) {
   Value value;
   std::size_t consumed = 0;
   if (std::exchange(element_bytes_, 0) > input_.size()) {
+    const Expected expected = expected_.front();
     expected_.pop_front();
-    on_read(nullptr);
+    on_fill_reply(expected, nullptr);
   } else if (resp::parse_value(input_.view(), value, consumed) != resp::ValueStatus::kValue) {
     return protocol_error("invalid RESP");
   } else {
@@ -182,7 +185,9 @@ void Tracker::send_heartbeat_if_due(TimePoint now, Nanos interval) {
 }
 
 void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
-  Fill fill(id, question, now);
+  FillQuestion asked = question;
+  if (!asks_field_ends(question)) asked.fields = FieldNames::kNone;
+  Fill fill(id, asked, now);
   if (state_ != State::kUp) {
     events_.on_filled(fill.reply());
     return;
@@ -202,10 +207,30 @@ void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
     send(Kind::kTtl, {"PTTL", question.key}, now, id);
   } else {
     send(Kind::kTtl, {"PTTL", question.key}, now, id);
+    if (fill.fields() == FieldNames::kArguments)
+      ask_field_ends(fill, question.request.subspan(2), now);
     resp::append_request(output_, question.request);
     expect({Kind::kRead, now, id});
+    if (fill.fields() == FieldNames::kApart) send(Kind::kNames, {"HKEYS", question.key}, now, id);
   }
   fills_.push_back(std::move(fill));
+}
+
+// Without a list of its commands, a server may have HPTTL.
+bool Tracker::asks_field_ends(const FillQuestion& question) const {
+  const bool may_expire =
+      facts_.commands == nullptr || facts_.commands->find_name("hpttl") != nullptr;
+  return question.fields != FieldNames::kNone && options_.tracking && may_expire;
+}
+
+void Tracker::ask_field_ends(const Fill& fill, std::span<const std::string_view> fields,
+                             TimePoint now) {
+  select(fill.db(), now);
+  const std::string count = std::to_string(fields.size());
+  std::vector<std::string_view> request = {"HPTTL", fill.key(), "FIELDS", count};
+  request.insert(request.end(), fields.begin(), fields.end());
+  resp::append_request(output_, request);
+  expect({Kind::kFieldEnds, now, fill.reply().id});
 }
 
 void Tracker::select(std::uint32_t db, TimePoint now) {
@@ -254,8 +279,8 @@ Status Tracker::on_push(const Value& push) {
   return Unit{};
 }
 
-// A push before the first of the two replies is older than both reads, and the read has tracked the
-// name again. Between the replies it means that the value and the TTL may not belong together.
+// A push before the first reply is older than all reads of the fill, which have tracked the name
+// again. Between the replies it means that they may not belong together.
 void Tracker::invalidate(std::string_view name) {
   for (Fill& fill : fills_) {
     if (fill.key() == name) fill.mark_changed();
@@ -306,12 +331,10 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       on_select(reply);
       return Unit{};
     case Kind::kTtl:
-      if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
-      fills_.front().take_ttl(reply);
-      finish_fill();
-      return Unit{};
     case Kind::kRead:
-      on_read(&reply);
+    case Kind::kNames:
+    case Kind::kFieldEnds:
+      on_fill_reply(expected, &reply);
       return Unit{};
     case Kind::kEviction:
       on_eviction(reply);
@@ -358,19 +381,30 @@ void Tracker::on_select(const Value& reply) {
   if (!selects_again) db_ = kUnknownDb;
 }
 
-// Null: the reply was too long to keep.
-void Tracker::on_read(const Value* reply) {
-  if (!db_refusal_.empty()) fills_.front().mark_wrong_database(db_refusal_);
-  fills_.front().take_read(reply, input_.view(), options_.value_bytes_max);
-  finish_fill();
-}
-
-void Tracker::finish_fill() {
-  if (!fills_.front().complete()) return;
-  Fill fill = std::move(fills_.front());
-  fills_.pop_front();
-  fill.set_answered_at(received_at_);
-  if (!fill.abandoned()) events_.on_filled(fill.reply());
+// Null: the reply was too long to keep. A fill that needed no more replies is gone.
+void Tracker::on_fill_reply(const Expected& expected, const Value* reply) {
+  const auto fill = std::find_if(fills_.begin(), fills_.end(), [&](const Fill& each) {
+    return each.reply().id == expected.token;
+  });
+  if (fill == fills_.end()) return;
+  if (!db_refusal_.empty()) fill->mark_wrong_database(db_refusal_);
+  if (expected.kind == Kind::kTtl) {
+    fill->take_ttl(*reply);
+  } else if (expected.kind == Kind::kNames) {
+    fill->take_names(reply);
+  } else if (expected.kind == Kind::kFieldEnds) {
+    fill->take_field_ends(*reply);
+  } else {
+    fill->take_read(reply, input_.view(), options_.value_bytes_max);
+  }
+  const std::vector<std::string> names = fill->take_fields_to_ask();
+  const std::vector<std::string_view> fields(names.begin(), names.end());
+  if (!fields.empty() && !fill->abandoned()) ask_field_ends(*fill, fields, received_at_);
+  if (!fill->complete() && !fill->abandoned()) return;
+  Fill done = std::move(*fill);
+  fills_.erase(fill);
+  done.set_answered_at(received_at_);
+  if (!done.abandoned()) events_.on_filled(done.reply());
 }
 
 // The connection stays open, because the server may only be slow. But no copy filled so far may be

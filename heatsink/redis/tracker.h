@@ -174,6 +174,8 @@ class Tracker final : public ConnectionProtocol, public FillSource {
     kSelect,
     kTtl,
     kRead,
+    kNames,
+    kFieldEnds,
     kEviction,
     kTouch,
     kRights
@@ -181,13 +183,14 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   struct Expected {
     Kind kind;
     TimePoint sent_at;
-    std::uint64_t token = 0;  // kBarrier; or the FillId of kTtl, kRead; or the slot of kSlotProof
+    // kBarrier; or the FillId of kTtl, kRead, kNames, kFieldEnds; or the slot of kSlotProof
+    std::uint64_t token = 0;
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
             std::uint64_t token = 0);
   void expect(Expected expected);
   void ask_rights(TimePoint now);
-  bool answers_read() const;
+  bool answers_long() const;
   Status keep(std::string_view bytes);
   Status on_element(TimePoint now);
   Status on_push(const resp::Value& push);
@@ -210,7 +213,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   Status on_slots(const resp::Value& reply);
   Status on_handshake(Kind kind, const resp::Value& reply);
   Status on_proof(const Expected& expected, const resp::Value& reply, TimePoint now);
-  void on_read(const resp::Value* reply);
+  bool asks_field_ends(const FillQuestion& question) const;
+  void ask_field_ends(const Fill& fill, std::span<const std::string_view> fields, TimePoint now);
+  void on_fill_reply(const Expected& expected, const resp::Value* reply);
   void on_eviction(const resp::Value& reply);
   void on_rights(const resp::Value& reply);
   void select(std::uint32_t db, TimePoint now);
@@ -218,7 +223,6 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   void invalidate(std::string_view name);
   void flush();
   void stall(const std::string& reason);
-  void finish_fill();  // completes the oldest fill if it has both replies
   void fail_outstanding();
   void fail_fills();
 
@@ -231,7 +235,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::uint64_t element_bytes_ = 0;  // its length so far, kept or not
   ByteBuffer output_;
   std::deque<Expected> expected_;
-  std::deque<Fill> fills_;  // in sending order
+  std::deque<Fill> fills_;  // under way, in sending order
   TrackedNames names_;
   static constexpr std::uint32_t kUnknownDb = UINT32_MAX;
   std::uint32_t db_ = 0;  // the database that the next request will use

@@ -37,9 +37,11 @@ TEST_F(Filling, AnEmptyValueIsNotNil) {
   EXPECT_THAT(filled(bulk("") + integer(3)), ElementsAre("filled 7 value sent 5 ttl 3 \"\""));
 }
 
-// The key expires between the two reads, and the server sends the push after the second.
+// The key expires between the two reads, and the server sends the push after the second. Readers
+// who came behind its end must not take the value (ttl 0).
 TEST_F(Filling, AValueThatIsGoneWhenItsTtlIsReadIsNotKept) {
-  EXPECT_THAT(filled(bulk("v") + integer(-2)), ElementsAre("filled 7 value sent 5 spoiled \"v\""));
+  EXPECT_THAT(filled(bulk("v") + integer(-2)),
+              ElementsAre("filled 7 value sent 5 ttl 0 spoiled \"v\""));
 }
 
 TEST_F(Filling, AsLongAsTheLimitAndOneMore) {
@@ -262,6 +264,12 @@ TEST_F(FillingReads, ErrorsAreRefused) {
 
 TEST_F(FillingReads, WhatHasNoFormInRespTwoIsRefused) {
   EXPECT_THAT(read(integer(-1) + "(12\r\n"), ElementsAre("filled 7 refused sent 5"));
+}
+
+TEST_F(FillingReads, AnOlderServerIsNotAskedForFields) {
+  static constexpr std::array<std::string_view, 3> kRequest = {"HGET", "k", "f"};
+  tracker_.fill(7, {.key = "k", .request = kRequest, .fields = FieldNames::kArguments}, at(5));
+  EXPECT_EQ(sent(), request({"PTTL", "k"}) + request({"HGET", "k", "f"}));
 }
 
 // Copies may live longer than a client should wait for one.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -180,8 +181,11 @@ class Play {
 
   void fill_hash(std::string_view key) {
     auditor_.fills_waiting[++last_] = true;
-    const std::array<std::string_view, 2> request = {"HGETALL", key};
-    tracker_.fill(last_, {key, 0, request, resp::Resp2Form{}}, auditor_.now);
+    const std::array<std::string_view, 3> request = {"HGETALL", key, "f"};
+    const auto fields = static_cast<redis::FieldNames>(take_byte() % 4);
+    const std::size_t words = fields == redis::FieldNames::kArguments ? 3 : 2;
+    tracker_.fill(last_, {key, 0, std::span(request).first(words), resp::Resp2Form{}, fields},
+                  auditor_.now);
   }
 
   // Acts like the owner after an error, and reconnects at once.

@@ -80,15 +80,15 @@ bool Tracker::refuses_slot(const Expected& expected, const Value& reply) {
       events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));
       return true;
     case Kind::kTtl:
-      events_.on_slot_lost(resp::key_slot(fills_.front().key()));
-      fills_.front().mark_moved();
-      fills_.front().take_ttl(reply);
-      finish_fill();
-      return true;
     case Kind::kRead:
-      events_.on_slot_lost(resp::key_slot(fills_.front().key()));
-      fills_.front().mark_moved();
-      on_read(&reply);
+    case Kind::kNames:
+    case Kind::kFieldEnds:
+      for (Fill& fill : fills_) {
+        if (fill.reply().id != expected.token) continue;
+        events_.on_slot_lost(resp::key_slot(fill.key()));
+        fill.mark_moved();
+      }
+      on_fill_reply(expected, &reply);
       return true;
     case Kind::kTouch:
       return true;

@@ -13,31 +13,21 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 25> kWords = {{{"via", &LoadSpec::via},
-                                          {"count", &LoadSpec::count},
-                                          {"depth", &LoadSpec::depth},
-                                          {"pace-us", &LoadSpec::pace_us},
-                                          {"think-us", &LoadSpec::think_us},
-                                          {"db", &LoadSpec::db},
-                                          {"first", &LoadSpec::first},
-                                          {"keys", &LoadSpec::keys},
-                                          {"set", &LoadSpec::set},
-                                          {"px", &LoadSpec::px},
-                                          {"ttl", &LoadSpec::ttl},
-                                          {"del", &LoadSpec::del},
-                                          {"expire", &LoadSpec::expire},
-                                          {"mget", &LoadSpec::mget},
-                                          {"pxat", &LoadSpec::pxat},
-                                          {"expireat", &LoadSpec::expireat},
-                                          {"range", &LoadSpec::range},
-                                          {"lcs", &LoadSpec::lcs},
-                                          {"eval", &LoadSpec::eval},
-                                          {"flush", &LoadSpec::flush},
-                                          {"barrier", &LoadSpec::barrier},
-                                          {"cas", &LoadSpec::cas},
-                                          {"multi", &LoadSpec::multi},
-                                          {"add", &LoadSpec::add},
-                                          {"sum", &LoadSpec::sum}}};
+constexpr std::array<Word, 27> kWords = {
+    {{"via", &LoadSpec::via},           {"count", &LoadSpec::count},
+     {"depth", &LoadSpec::depth},       {"pace-us", &LoadSpec::pace_us},
+     {"think-us", &LoadSpec::think_us}, {"db", &LoadSpec::db},
+     {"first", &LoadSpec::first},       {"keys", &LoadSpec::keys},
+     {"set", &LoadSpec::set},           {"px", &LoadSpec::px},
+     {"ttl", &LoadSpec::ttl},           {"del", &LoadSpec::del},
+     {"expire", &LoadSpec::expire},     {"mget", &LoadSpec::mget},
+     {"pxat", &LoadSpec::pxat},         {"expireat", &LoadSpec::expireat},
+     {"range", &LoadSpec::range},       {"lcs", &LoadSpec::lcs},
+     {"eval", &LoadSpec::eval},         {"flush", &LoadSpec::flush},
+     {"barrier", &LoadSpec::barrier},   {"cas", &LoadSpec::cas},
+     {"multi", &LoadSpec::multi},       {"add", &LoadSpec::add},
+     {"sum", &LoadSpec::sum},           {"hash", &LoadSpec::hash},
+     {"beside", &LoadSpec::beside}}};
 
 bool set_word(LoadSpec& spec, std::string_view text) {
   const std::size_t equals = text.find('=');

@@ -39,6 +39,10 @@ struct LoadSpec {
   std::uint32_t multi = 0;     // pipelines that are MULTI, SET; then EXEC, GET
   std::uint32_t add = 0;       // INCRBY: then all its keys are counters, of all sessions
   std::uint32_t sum = 0;       // GET of a counter
+  // 1: each key is a hash, and its value is that of one field, which is written and read, ends and
+  // is removed by itself: by set, px, del, expire, lcs and all kinds of reads.
+  std::uint32_t hash = 0;
+  std::uint32_t beside = 0;  // HSETEX of another field of the hash, which lives for a minute
 };
 
 // The error names the word that is not understood.

@@ -18,6 +18,7 @@ KEEPER = "heatsink/copies/copy_keeper.cc"
 KEEPER_CLUSTER = "heatsink/copies/copy_keeper_cluster.cc"
 TRACKER = "heatsink/redis/tracker.cc"
 TRACKER_NODE = "heatsink/redis/tracker_node.cc"
+FILL = "heatsink/redis/fill.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
 TRAFFIC = "heatsink/proxy/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
@@ -114,6 +115,7 @@ NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(vot
 IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
+NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
 STOPPED = ("cluster, masters go on just after their election, many writes",)
 
 MUTANTS = [
@@ -208,6 +210,23 @@ MUTANTS = [
                   ": shared_.options().expire_after_write;")],
            ("short lives",), "no run has a server whose clock jumps",
            ("a jumping server clock",)),
+    # Of hashes whose fields expire by themselves.
+    Mutant("fields: their ends are asked",
+           [Patch(TRACKER, "return question.fields != FieldNames::kNone &&",
+                  f"return !{ACTIVE} && question.fields != FieldNames::kNone &&")],
+           ("one proxy",), NO_FIELDS, ("fields of hashes",)),
+    Mutant("fields: the earliest end counts",
+           [Patch(FILL, "reply_.ttl = std::min<Nanos>(reply_.ttl.value_or(kTtlMax), end);",
+                  f"reply_.ttl = {ACTIVE} ? std::max<Nanos>(reply_.ttl.value_or(Nanos(0)), end)\n"
+                  "      : std::min<Nanos>(reply_.ttl.value_or(kTtlMax), end);")],
+           ("one proxy",), NO_FIELDS, ("fields of hashes, late fills", "fields of hashes")),
+    Mutant("fields: one that has ended behind the read spoils the fill",
+           [Patch(FILL, "} else if (is_missing) {",
+                  f"}} else if (is_missing && !{ACTIVE}) {{")],
+           ("one proxy",), NO_FIELDS, ("fields of hashes, late fills",)),
+    Mutant("fields: one that HPTTL does not show and the read does spoils the fill",
+           [off(FILL, "shown_[i] && missing_[i]")],
+           ("one proxy",), NO_FIELDS, ("fields of hashes, last milliseconds",)),
     Mutant("library: tracked before it is loaded",
            [Patch(CORE,
                   "    const Watch watched = watch(hash, shared->sent_at);\n"

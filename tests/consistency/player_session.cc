@@ -16,9 +16,26 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 
 constexpr std::uint64_t kAddMost = 9;
 
+constexpr std::string_view kField = "f";       // of a hash: has the value
+constexpr std::string_view kOtherField = "g";  // has none that counts
+constexpr std::string_view kOtherValue = "of the other field";
+
+std::uint64_t value_of(const resp::Value& reply);
+
+// Of HMGET, HGETEX, HVALS or HGETALL, in RESP2: kField's value is the only other element.
+std::uint64_t value_in_hash(const std::vector<resp::Value>& elements) {
+  for (const resp::Value& each : elements) {
+    const bool is_other =
+        each.text == kField || each.text == kOtherField || each.text == kOtherValue;
+    if (each.type != resp::Value::Type::kNull && !is_other) return value_of(each);
+  }
+  return kNil;
+}
+
 // What this program wrote; anything else is a value that nobody wrote. It never wrote "", which is
 // what LCS says of a missing key.
 std::uint64_t value_of(const resp::Value& reply) {
+  if (reply.type == resp::Value::Type::kArray) return value_in_hash(reply.items);
   if (reply.type == resp::Value::Type::kNull || reply.text.empty()) return kNil;
   std::uint64_t value = 0;
   std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
@@ -110,7 +127,52 @@ void PlayerSession::send(Verb verb, Op op, std::initializer_list<std::string_vie
   in_flight_.push_back({verb, op});
 }
 
+void PlayerSession::send_random_of_hash() {
+  auto dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
+  const std::uint32_t key = random_key();
+  const std::string name = recorder_.name(key);
+  const std::string ttl = std::to_string(spec_.ttl);
+  if (chance(dice, spec_.set)) {
+    const Op op = make(Kind::kWrite, key);
+    send(Verb::kSet, op, {"HSET", name, kField, std::to_string(op.value)});
+  } else if (chance(dice, spec_.px)) {
+    Op op = make(Kind::kWrite, key);
+    op.ttl = Millis(spec_.ttl);
+    send(Verb::kSet, op,
+         {"HSETEX", name, "PX", ttl, "FIELDS", "1", kField, std::to_string(op.value)});
+  } else if (chance(dice, spec_.del)) {
+    send(Verb::kDel, make(Kind::kErase, key), {"HGETDEL", name, "FIELDS", "1", kField});
+  } else if (chance(dice, spec_.expire)) {
+    Op op = make(Kind::kExpire, key);
+    op.ttl = Millis(spec_.ttl);
+    send(Verb::kExpire, op, {"HPEXPIRE", name, ttl, "LT", "FIELDS", "1", kField});
+  } else if (chance(dice, spec_.beside)) {
+    send(Verb::kBeside, make(Kind::kBarrier, kNoKey),
+         {"HSETEX", name, "PX", "60000", "FIELDS", "1", kOtherField, kOtherValue});
+  } else if (chance(dice, spec_.lcs)) {
+    send(Verb::kGet, make(Kind::kRead, key), {"HGETEX", name, "FIELDS", "1", kField});
+  } else {
+    Op op = make(Kind::kRead, key);
+    op.cached = spec_.via != 0;
+    send_read_of_hash(name, op);
+  }
+}
+
+void PlayerSession::send_read_of_hash(const std::string& name, const Op& op) {
+  switch (random_() % 4) {
+    case 0:
+      return send(Verb::kGet, op, {"HGETALL", name});
+    case 1:
+      return send(Verb::kGet, op, {"HVALS", name});
+    case 2:
+      return send(Verb::kGet, op, {"HMGET", name, kOtherField, kField});
+    default:
+      return send(Verb::kGet, op, {"HGET", name, kField});
+  }
+}
+
 void PlayerSession::send_random() {
+  if (spec_.hash != 0) return send_random_of_hash();
   auto dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
   const std::uint32_t key = random_key();
   const std::string name = recorder_.name(key);
@@ -328,7 +390,8 @@ void PlayerSession::executed(const Request& request, const resp::Value& reply) {
 void PlayerSession::forget(const Request& request) {
   const bool queued = request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet ||
                       request.verb == Verb::kMulti || request.verb == Verb::kQueued ||
-                      request.verb == Verb::kSelect || request.verb == Verb::kBarrier;
+                      request.verb == Verb::kSelect || request.verb == Verb::kBarrier ||
+                      request.verb == Verb::kBeside;
   if (queued) return;
   if (request.verb == Verb::kFlush) return note_flush(request.op);
   recorder_.add(request.op);

@@ -54,7 +54,8 @@ class PlayerSession final : public net::FdHandler {
     kMulti,
     kQueued,
     kExec,
-    kExecAlone
+    kExecAlone,
+    kBeside
   };
   struct Request {
     Verb verb;
@@ -69,6 +70,8 @@ class PlayerSession final : public net::FdHandler {
   void next();
   void send_pipeline();
   void send_random();
+  void send_random_of_hash();
+  void send_read_of_hash(const std::string& name, const Op& op);
   void send_watch();
   void send_watched_get();
   void send_transaction();

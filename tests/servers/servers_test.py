@@ -19,7 +19,10 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = pathlib.Path(os.environ.get("HEATSINK_SERVERS", TESTS.parent / "build" / "servers"))
 ALL = (
     "differential/differential_test.py",
+    "differential/fields_test.py",
     "integration/doctor_test.py",
+    "integration/hash_fields_test.py",
+    "integration/local_reads_test.py",
     "integration/own_commands_test.py",
     "integration/session_test.py",
     "integration/side_effects_test.py",
@@ -34,14 +37,7 @@ ALL = (
     "faults/coherence_test.py",
     "faults/cluster_rows_test.py",
 )
-# Where fields of a hash expire by themselves no hash is served locally, as this test wants it.
-LOCAL_READS = "integration/local_reads_test.py"
-WITHOUT_HASHES = ("redis-8", "redis-8.6", "valkey-9")
 PATIENCE_S = 1500
-
-
-def files(name):
-    return ALL if name in WITHOUT_HASHES else (*ALL, LOCAL_READS)
 
 
 class Servers(unittest.TestCase):
@@ -56,7 +52,7 @@ class Servers(unittest.TestCase):
             self.skipTest(str(why))
         environment = dict(os.environ, HEATSINK_TEST_SERVER=str(server))
         environment.setdefault("HEATSINK_DIFFERENTIAL_STEPS", "800")
-        for path in files(name):
+        for path in ALL:
             with self.subTest(server=name, test=path):
                 print(f"{name}: {path}", file=sys.stderr, flush=True)
                 done = subprocess.run(

@@ -86,11 +86,27 @@ bool same_hello(const Value& model, const Value& real) {
   });
 }
 
+// Names and values of a hash are compared apart: what belongs together is asked by other commands.
+bool same_in_any_order(const std::vector<Value>& model, const std::vector<Value>& real,
+                       const ModelTolerance& how) {
+  std::vector<bool> used(real.size());
+  return std::all_of(model.begin(), model.end(), [&](const Value& one) {
+    for (std::size_t i = 0; i < real.size(); ++i) {
+      if (used[i] || !same_value(one, real[i], how)) continue;
+      used[i] = true;
+      return true;
+    }
+    return false;
+  });
+}
+
 bool same_value(const Value& model, const Value& real, const ModelTolerance& how) {
   if (model.type != real.type || model.items.size() != real.items.size()) return false;
   if (model.type == Value::Type::kInteger) return same_integer(model.integer, real.integer, how);
   if (!model.items.empty() && model.items.front().text == "server") return same_hello(model, real);
   if (!same_text(model.text, real.text, how)) return false;
+  if (how.is_unordered && !model.items.empty())
+    return same_in_any_order(model.items, real.items, how);
   return std::equal(
       model.items.begin(), model.items.end(), real.items.begin(),
       [&](const Value& one, const Value& other) { return same_value(one, other, how); });

@@ -16,6 +16,7 @@ struct ModelTolerance {
   bool ids_are_told = false;  // CLIENT ID
   bool ttls_are_told = false;
   int ttl_seconds = 0;
+  bool is_unordered = false;  // HGETALL, HKEYS, HVALS
 };
 
 // Bytes for bytes, but for what differs from server to server or with time: IDs, TTLs, versions,

@@ -62,6 +62,16 @@ TEST_F(ModelDifferential, RandomSteps) {
     ASSERT_EQ(difference(ModelGenerator(seed).steps(count)), "") << "seed " << seed;
 }
 
+TEST_F(ModelDifferential, RandomStepsOfHashes) {
+  const std::uint64_t first = number_from("HEATSINK_MODEL_SEED", 1);
+  const std::uint64_t count = number_from("HEATSINK_MODEL_STEPS", 1500);
+  const std::uint64_t seeds = number_from("HEATSINK_MODEL_SEEDS", 2);
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    ASSERT_EQ(difference(ModelGenerator(seed, ModelGenerator::Of::kHashes).steps(count)), "")
+        << "seed " << seed;
+  }
+}
+
 resp::CommandTable table_of(const std::string& reply) {
   resp::Value value;
   std::size_t consumed = 0;

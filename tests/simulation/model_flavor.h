@@ -18,6 +18,16 @@ struct ModelFlavor {
   std::string_view version = "7.0.15";
   // CLIENT SETINFO, CLIENT NO-TOUCH (since 7.2).
   bool has_setinfo = false;
+  // HPEXPIRE, HPERSIST, HPTTL, HGETEX, HSETEX, HGETDEL.
+  bool has_field_expiry = false;
+  // Commands that name a field of a hash delete it if it has ended, except for HPTTL and HPERSIST;
+  // HSET and HDEL count it as there, and HPEXPIRE gives it another life. Otherwise only the
+  // server's cycle deletes it.
+  bool meets_ended_fields = false;
+  // HPTTL replies -2 in the last millisecond of a field, in which reads still show it.
+  bool hpttl_ends_early = false;
+  // HSETEX with a time in the past counts as a change even if it removes nothing.
+  bool past_hsetex_changes = false;
   // A script's reads track the keys that they read; otherwise those that the script declares.
   bool script_reads_track = false;
   // FLUSHALL and FLUSHDB, unless ASYNC or in a transaction, tell the client that sends them before
@@ -38,6 +48,10 @@ struct ModelFlavor {
 inline constexpr ModelFlavor kRedis7;
 inline constexpr ModelFlavor kRedis8{.version = "8.0.2",
                                      .has_setinfo = true,
+                                     .has_field_expiry = true,
+                                     .meets_ended_fields = true,
+                                     .hpttl_ends_early = true,
+                                     .past_hsetex_changes = true,
                                      .script_reads_track = true,
                                      .flush_tells_first = true,
                                      .tells_sanitize_payload = true};
@@ -51,6 +65,7 @@ inline constexpr ModelFlavor kValkey8{.server = "valkey",
 inline constexpr ModelFlavor kValkey9{.server = "valkey",
                                       .version = "9.1.2",
                                       .has_setinfo = true,
+                                      .has_field_expiry = true,
                                       .script_reads_track = true,
                                       .past_set_deletes = true,
                                       .getex_checks_time_first = true,

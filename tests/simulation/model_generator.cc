@@ -8,6 +8,8 @@ namespace heatsink::simulation {
 namespace {
 
 constexpr std::array kPlayedKeys = {"a", "b", "c", "d", "l"};
+constexpr std::array kPlayedFields = {"f", "g", "n"};
+constexpr std::array kPlayedHashes = {"h", "h", "i", "a"};
 constexpr std::size_t kTogetherMax = 5;
 
 ModelRequest plus(ModelRequest left, const std::vector<std::string>& right) {
@@ -24,6 +26,10 @@ std::vector<ModelStep> ModelGenerator::steps(std::size_t count) {
     if (i > 1) out.push_back({i, {{"CLIENT", "TRACKING", "ON"}}, {}});
   }
   while (out.size() < count) out.push_back(step());
+  if (of_ == Of::kHashes) {
+    for (ModelStep& each : out)
+      if (each.then == ModelStep::Then::kExpireCycle) each.then = ModelStep::Then::kSleep;
+  }
   for (std::size_t client = 0; client < ModelStep::kClients; ++client)
     out.push_back({client, {{"RESET"}}, {}});
   for (const char* db : {"0", "1", "2"}) {
@@ -31,6 +37,8 @@ std::vector<ModelStep> ModelGenerator::steps(std::size_t count) {
     for (const char* key : kPlayedKeys)
       out.push_back(
           {0, {{"TYPE", key}, {"PTTL", key}, {"GET", key}, {"LRANGE", key, "0", "-1"}}, {}});
+    for (const char* key : kPlayedHashes)
+      out.push_back({0, {{"TYPE", key}, {"PTTL", key}, {"HLEN", key}, {"HGETALL", key}}, {}});
   }
   return out;
 }
@@ -59,6 +67,7 @@ ModelStep ModelGenerator::step() {
 }
 
 ModelRequest ModelGenerator::request(Client& client) {
+  if (of_ == Of::kHashes && dice_.chance(0.7)) return of_hash();
   const std::uint64_t dice = dice_.below(100);
   if (dice < 32) return read();
   if (dice < 60) return write();
@@ -68,6 +77,82 @@ ModelRequest ModelGenerator::request(Client& client) {
   if (dice < 93) return of_client(client);
   if (dice < 96) return script();
   return wrong();
+}
+
+ModelRequest ModelGenerator::of_hash() { return dice_.chance(0.5) ? read_hash() : write_hash(); }
+
+ModelRequest ModelGenerator::read_hash() {
+  switch (dice_.below(9)) {
+    case 0:
+      return plus({"HMGET", key()}, {"f", "g"});
+    case 1:
+      return {one_of(std::array{"HEXISTS", "HSTRLEN"}), key(), one_of(kPlayedFields)};
+    case 2:
+      return plus({"HPTTL", key()}, fields());
+    case 3:
+    case 4:
+      return {one_of(std::array{"HGETALL", "HKEYS", "HVALS"}), key()};
+    case 5:
+    case 6:
+      return {"HLEN", key()};
+    default:
+      return {"HGET", key(), one_of(kPlayedFields)};
+  }
+}
+
+ModelRequest ModelGenerator::write_hash() {
+  const std::string condition = one_of(std::array{"", "", "", "NX", "XX", "GT", "LT"});
+  switch (dice_.below(11)) {
+    case 0:
+      return {"HDEL", key(), one_of(kPlayedFields)};
+    case 1:
+      return plus({"HGETDEL", key()}, fields());
+    case 2:
+      return plus({"HPERSIST", key()}, fields());
+    case 3:
+      return plus({"HPEXPIREAT", key(), "1"}, fields());
+    case 4:
+      return plus(plus({"HGETEX", key()}, field_time_option(true)), fields());
+    case 5:
+    case 6:
+      return plus(plus({"HSETEX", key()}, field_time_option(false)), fields(true));
+    case 7:
+    case 8:
+      return plus(plus({"HPEXPIRE", key(), ms()},
+                       condition.empty() ? ModelRequest() : ModelRequest{condition}),
+                  fields());
+    case 9:
+      return {"HSET", key(), "f", value(), "g", value()};
+    default:
+      return {"HSET", key(), one_of(kPlayedFields), value()};
+  }
+}
+
+std::vector<std::string> ModelGenerator::field_time_option(bool of_hgetex) {
+  switch (dice_.below(6)) {
+    case 0:
+      return {"EX", seconds()};
+    case 1:
+    case 2:
+      return {"PX", ms()};
+    case 3:
+      return {"PXAT", "1"};
+    case 4:
+      return {of_hgetex ? "PERSIST" : "KEEPTTL"};
+    default:
+      return {};
+  }
+}
+
+std::vector<std::string> ModelGenerator::fields(bool with_values) {
+  std::vector<std::string> names =
+      dice_.chance(0.3) ? std::vector<std::string>{"g", "f"} : std::vector{one_of(kPlayedFields)};
+  std::vector<std::string> out = {"FIELDS", std::to_string(names.size())};
+  for (std::string& name : names) {
+    out.push_back(std::move(name));
+    if (with_values) out.push_back(value());
+  }
+  return out;
 }
 
 ModelRequest ModelGenerator::read() {
@@ -327,7 +412,9 @@ ModelRequest ModelGenerator::wrong() {
   }
 }
 
-std::string ModelGenerator::key() { return one_of(kPlayedKeys); }
+std::string ModelGenerator::key() {
+  return of_ == Of::kHashes ? one_of(kPlayedHashes) : one_of(kPlayedKeys);
+}
 
 std::string ModelGenerator::value() {
   return one_of(std::array{"1", "7", "-3", "abc", "", "abcabd", "9223372036854775807", "007"});

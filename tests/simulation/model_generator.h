@@ -16,7 +16,11 @@ namespace heatsink::simulation {
 // alone until it has ended.
 class ModelGenerator {
  public:
-  explicit ModelGenerator(std::uint64_t seed) : dice_(seed) {}
+  // kHashes: mostly of hashes, and without the server's expiry cycle, of which it is not known when
+  // it has seen all fields.
+  enum class Of : std::uint8_t { kAll, kHashes };
+
+  explicit ModelGenerator(std::uint64_t seed, Of of = Of::kAll) : dice_(seed), of_(of) {}
 
   // The last ones ask for all that the others have left behind.
   std::vector<ModelStep> steps(std::size_t count);
@@ -30,6 +34,9 @@ class ModelGenerator {
 
   ModelStep step();
   ModelRequest request(Client& client);
+  ModelRequest of_hash();
+  ModelRequest read_hash();
+  ModelRequest write_hash();
   ModelRequest read();
   ModelRequest write();
   ModelRequest write_string();
@@ -40,6 +47,8 @@ class ModelGenerator {
   ModelRequest script();
   ModelRequest wrong();
   std::vector<std::string> time_option(bool of_getex);
+  std::vector<std::string> field_time_option(bool of_hgetex);
+  std::vector<std::string> fields(bool with_values = false);
 
   template <std::size_t N>
   std::string one_of(const std::array<const char*, N>& words) {
@@ -53,6 +62,7 @@ class ModelGenerator {
   std::string seconds();
 
   Scheduler dice_;
+  const Of of_;
   std::array<Client, ModelStep::kClients> clients_;
   std::uint64_t ttls_ = 0;
   bool drew_short_ = false;

@@ -44,8 +44,10 @@ void do_exists(const ModelCall& call) {
 
 void do_type(const ModelCall& call) {
   const ModelEntry* entry = call.server.keys.find(call.db(), call.args[1]);
-  const std::string_view some = entry == nullptr || entry->text() == nullptr ? "list" : "string";
-  resp::append_simple(call.out, entry == nullptr ? "none" : some);
+  resp::append_simple(call.out, entry == nullptr           ? "none"
+                                : entry->text() != nullptr ? "string"
+                                : entry->list() != nullptr ? "list"
+                                                           : "hash");
 }
 
 // ---- TTLs

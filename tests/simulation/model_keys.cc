@@ -53,6 +53,23 @@ void ModelKeys::expire_some(std::size_t most) {
     std::sort(ended.begin(), ended.end());
     if (ended.size() > most) ended.resize(most);
     for (const std::string& key : ended) erase(db, key);
+    expire_fields(db, keys);
+  }
+}
+
+void ModelKeys::expire_fields(std::uint32_t db, ModelDatabase& keys) {
+  std::vector<std::string> smaller;
+  for (auto& [key, entry] : keys) {
+    ModelHash* const hash = entry.hash();
+    if (hash != nullptr && std::erase_if(*hash, [this](const auto& field) {
+                             return field.second.ends && now_ > *field.second.ends;
+                           }) > 0)
+      smaller.push_back(key);
+  }
+  std::sort(smaller.begin(), smaller.end());
+  for (const std::string& key : smaller) {
+    if (keys.at(key).hash()->empty()) drop(db, key);
+    listener_.on_change(db, key);
   }
 }
 

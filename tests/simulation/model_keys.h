@@ -16,15 +16,26 @@
 
 namespace heatsink::simulation {
 
-// A string or a list.
+struct ModelField {
+  std::string value;
+  std::optional<TimePoint> ends;  // as that of a key
+};
+using ModelHash = std::map<std::string, ModelField, std::less<>>;
+
+// A string, a list or a hash.
 struct ModelEntry {
-  std::variant<std::string, std::deque<std::string>> value;
+  std::variant<std::string, std::deque<std::string>, ModelHash> value;
   // In whole milliseconds, as in Redis: a key is still there in the millisecond of its end.
   std::optional<TimePoint> ends;
 
   const std::string* text() const { return std::get_if<std::string>(&value); }
   std::string* text() { return std::get_if<std::string>(&value); }
   std::deque<std::string>* list() { return std::get_if<std::deque<std::string>>(&value); }
+  const std::deque<std::string>* list() const {
+    return std::get_if<std::deque<std::string>>(&value);
+  }
+  ModelHash* hash() { return std::get_if<ModelHash>(&value); }
+  const ModelHash* hash() const { return std::get_if<ModelHash>(&value); }
 };
 
 using ModelDatabase = std::unordered_map<std::string, ModelEntry>;
@@ -55,6 +66,11 @@ class ModelKeys {
   // Also what has ended.
   const ModelEntry* peek(std::uint32_t db, std::string_view key) const;
   bool has_ended(const ModelEntry& entry) const { return entry.ends && now_ > *entry.ends; }
+  // Of a field: whether a command sees it no more, though nobody has been told of its end.
+  bool hides(const ModelField& field) const {
+    return hides_ended_ && field.ends && now_ > *field.ends;
+  }
+  bool deletes() const { return deletes_ended_; }
 
   // The caller says changed() when it is through: each change is told once.
   ModelEntry& put(std::uint32_t db, std::string_view key, ModelEntry entry);
@@ -69,13 +85,15 @@ class ModelKeys {
   void clear_all() { databases_.clear(); }
   void swap(std::uint32_t one, std::uint32_t other);
 
-  // As the server's cycle does: at most so many of each database.
+  // As the server's cycle does: at most so many of each database. Then fields, of all hashes.
   void expire_some(std::size_t most);
 
   const ModelDatabases& databases() const { return databases_; }
   ModelDatabases take() { return std::move(databases_); }
 
  private:
+  void expire_fields(std::uint32_t db, ModelDatabase& keys);
+
   ModelDatabases databases_;
   Listener& listener_;
   TimePoint now_{};

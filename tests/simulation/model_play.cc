@@ -67,7 +67,8 @@ std::string ModelPlay::step_difference(ModelSide& model, RealSide& real, const M
   for (std::size_t i = 0; i < ModelStep::kClients; ++i)
     tolerance.ids.emplace_back(model.ids[i], real.ids[i]);
   tolerance.ids_are_told = asks(step, {"CLIENT", "EXEC"});
-  tolerance.ttls_are_told = asks(step, {"TTL", "PTTL", "EXEC"});
+  tolerance.ttls_are_told = asks(step, {"TTL", "PTTL", "HPTTL", "EXEC"});
+  tolerance.is_unordered = asks(step, {"HGETALL", "HKEYS", "HVALS", "EXEC"});
   tolerance.ttl_seconds = kToleranceSeconds;
   std::string out;
   const auto compare = [&](std::size_t i, bool in_order) {

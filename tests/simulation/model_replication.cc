@@ -17,6 +17,22 @@ constexpr std::string_view kSyncs = "+FULLRESYNC ";
 constexpr Nanos kAckTimeout = Millis(300);
 constexpr std::uint32_t kNoDb = UINT32_MAX;
 
+// A hash, of a key that has been deleted.
+std::size_t append_fields(ByteBuffer& out, const std::string& key, const ModelHash& hash) {
+  std::vector<std::string_view> set = {"HSET", key};
+  for (const auto& [name, field] : hash) set.insert(set.end(), {name, field.value});
+  resp::append_request(out, set);
+  std::size_t count = 1;
+  for (const auto& [name, field] : hash) {
+    if (!field.ends) continue;
+    const std::string ends =
+        std::to_string(std::chrono::floor<Millis>(field.ends->time_since_epoch()).count());
+    resp::append_request(out, {"HPEXPIREAT", key, ends, "FIELDS", "1", name});
+    ++count;
+  }
+  return count;
+}
+
 // What makes this key what it is now, for a replica in the same database.
 std::size_t append_key(ByteBuffer& out, const std::string& key, const ModelEntry& entry) {
   const std::string ends =
@@ -29,13 +45,17 @@ std::size_t append_key(ByteBuffer& out, const std::string& key, const ModelEntry
     return 1;
   }
   resp::append_request(out, {"DEL", key});
-  std::vector<std::string_view> push = {"RPUSH", key};
-  for (const std::string& element : std::get<std::deque<std::string>>(entry.value))
-    push.emplace_back(element);
-  resp::append_request(out, push);
-  if (ends.empty()) return 2;
+  std::size_t count = 2;
+  if (const ModelHash* hash = entry.hash()) {
+    count = 1 + append_fields(out, key, *hash);
+  } else {
+    std::vector<std::string_view> push = {"RPUSH", key};
+    for (const std::string& element : *entry.list()) push.emplace_back(element);
+    resp::append_request(out, push);
+  }
+  if (ends.empty()) return count;
   resp::append_request(out, {"PEXPIREAT", key, ends});
-  return 3;
+  return count + 1;
 }
 
 void do_psync(const ModelCall& call) {

@@ -19,18 +19,26 @@ using ModelTable = std::unordered_map<std::string, ModelCommand>;
 const resp::Command kSetInfo{.name = "client|setinfo", .arity = 4};
 const resp::Command kNoTouch{.name = "client|no-touch", .arity = 3};
 
+const resp::Command* field_command_named(std::string_view name) {
+  const std::span<const resp::Command> all = model_field_commands();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const resp::Command& each) { return each.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 const ModelTable& model_table() {
   static const ModelTable table = [] {
     ModelTable out;
     for (const auto commands :
          {model_string_commands(), model_number_commands(), model_key_commands(),
-          model_list_commands(), model_transaction_commands(), model_script_commands(),
-          model_client_commands(), model_cluster_commands(), model_server_commands(),
-          model_replication_commands()}) {
+          model_list_commands(), model_hash_commands(), model_transaction_commands(),
+          model_script_commands(), model_client_commands(), model_cluster_commands(),
+          model_server_commands(), model_replication_commands()}) {
       for (ModelCommand each : commands) {
         each.facts = resp::CommandTable::built_in().find_name(each.name);
         if (each.name == kSetInfo.name) each.facts = &kSetInfo;
         if (each.name == kNoTouch.name) each.facts = &kNoTouch;
+        if (const resp::Command* newer = field_command_named(each.name)) each.facts = newer;
         out.emplace(each.name, each);
       }
     }
@@ -86,6 +94,7 @@ const ModelCommand* ModelState::find(ModelArgs args) const {
   }
   const bool is_newer = name == kSetInfo.name || name == kNoTouch.name;
   if (is_newer && !flavor.has_setinfo) return nullptr;
+  if (!flavor.has_field_expiry && field_command_named(name) != nullptr) return nullptr;
   const auto found = model_table().find(name);
   return found == model_table().end() ? nullptr : &found->second;
 }

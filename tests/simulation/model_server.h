@@ -30,7 +30,8 @@ struct ModelView;
 // behind the reply.
 //
 // What it does not do, on purpose:
-// * Values are strings and lists (RPUSH, LPUSH, LPOP, RPOP without a count, LLEN, LRANGE).
+// * Values are strings, lists (RPUSH, LPUSH, LPOP, RPOP without a count, LLEN, LRANGE) and hashes
+//   (model_hashes.cc), whose fields are in the order of their names.
 // * EVAL knows scripts of the form "return redis.call('name', KEYS[1], ARGV[1], 'text')"; an error
 //   of the command within is given as it is, without the place in the script.
 // * CLIENT TRACKING has no BCAST and no REDIRECT. A client of RESP2 that tracks is told nothing.

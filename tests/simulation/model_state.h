@@ -106,6 +106,9 @@ std::span<const ModelCommand> model_string_commands();
 std::span<const ModelCommand> model_number_commands();
 std::span<const ModelCommand> model_key_commands();
 std::span<const ModelCommand> model_list_commands();
+std::span<const ModelCommand> model_hash_commands();
+// Those of them that Redis 7.0 does not have.
+std::span<const resp::Command> model_field_commands();
 std::span<const ModelCommand> model_transaction_commands();
 std::span<const ModelCommand> model_script_commands();
 std::span<const ModelCommand> model_client_commands();

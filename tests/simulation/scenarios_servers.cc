@@ -147,11 +147,56 @@ std::vector<Scenario> of_other_readers() {
   };
 }
 
+// Fields of hashes end silently, each by itself: the server's cycle is off. The second field lives
+// longer, and each change of it ends the copies, so that they are filled at any time of the first
+// one's life.
+std::vector<Scenario> of_fields() {
+  const std::vector<std::string> readers = {
+      "via=1,hash=1,count=4,depth=4,first=200,keys=4,think-us=1000"};
+  const std::vector<std::string> past = {
+      "via=0,hash=1,px=7000,beside=3000,ttl=200,first=200,keys=4,think-us=30000",
+      "via=0,hash=1,px=2000,expire=2000,del=2000,set=2000,beside=2000,ttl=100,first=200,keys=4,"
+      "think-us=60000"};
+  const std::vector<std::string> through = {
+      "via=1,hash=1,count=3,px=1000,expire=300,del=200,set=300,beside=1000,lcs=200,ttl=150,"
+      "first=200,keys=4,think-us=10000"};
+  const std::vector<std::string> around = {
+      "via=1,hash=1,px=8000,set=1000,expire=1000,ttl=200,first=200,keys=4,think-us=100000",
+      "via=1,hash=1,beside=10000,count=2,first=200,keys=4,think-us=10000"};
+  const ServerOptions silent = {.expires_actively = false, .flavor = kRedis8};
+  const ServerOptions valkey = {.expires_actively = false, .flavor = kValkey9};
+  return {
+      {.name = "fields of hashes", .sessions = joined({readers, through}), .servers = silent},
+      {.name = "fields of hashes, late fills",
+       .sessions = joined({readers, around}),
+       .conditions = {.push_delay = Millis(5)},
+       .servers = valkey,
+       .faults = {.stop_keeper = 2, .stop_max = Millis(30)}},
+      {.name = "fields of hashes, last milliseconds",
+       .sessions = {"via=1,hash=1,count=2,px=200,beside=8000,ttl=20,first=200,keys=6,"
+                    "think-us=1000",
+                    "via=1,hash=1,count=3,first=200,keys=6,think-us=500"},
+       .servers = silent},
+      {.name = "fields of hashes, writers past it, faults",
+       .sessions = joined({readers, through, past}),
+       .bound = kServerBound,
+       .servers = {.flavor = kValkey9},
+       .faults = {.stop_server = 0.3,
+                  .stop_loop = 0.3,
+                  .stop_keeper = 0.3,
+                  .restart_proxy = 0.2,
+                  .restart_server = 0.1,
+                  .cut = 0.3,
+                  .cut_trackers = 0.3,
+                  .forget = 1}},
+  };
+}
+
 }  // namespace
 
 std::vector<Scenario> server_scenarios() {
   std::vector<Scenario> out;
-  for (const auto& part : {of_clocks(), of_losses(), of_other_readers()})
+  for (const auto& part : {of_clocks(), of_losses(), of_other_readers(), of_fields()})
     out.insert(out.end(), part.begin(), part.end());
   out.push_back(of_clocks_of_the_library());
   return out;

@@ -21,11 +21,11 @@ constexpr std::uint16_t kNobody = 6300;  // nothing listens there
 
 struct Servers::Process {
   Process(Network& its_network, std::uint16_t its_port, ModelServer::Databases data,
-          const WallClock& clock)
+          const WallClock& clock, const ModelFlavor& flavor)
       : network(its_network),
         node(network, "server " + std::to_string(its_port)),
         loop(node.poller()),
-        model(loop, std::move(data)) {
+        model(loop, std::move(data), flavor) {
     model.use_wall_clock(clock);
     node.run(loop);
     listen(its_port);
@@ -54,9 +54,11 @@ struct Servers::Process {
 
 Servers::Servers(Network& network, consistency::Recorder& recorder, const ServerOptions& options)
     : network_(network), options_(options), clock_(options.drift), restorations_(recorder) {
-  server_ = std::make_unique<Process>(network_, kPort, ModelServer::Databases(), clock_);
+  server_ =
+      std::make_unique<Process>(network_, kPort, ModelServer::Databases(), clock_, options_.flavor);
   if (options_.loses_keys != ModelServer::Cluster::kNone) {
-    other_ = std::make_unique<Process>(network_, kOtherPort, ModelServer::Databases(), clock_);
+    other_ = std::make_unique<Process>(network_, kOtherPort, ModelServer::Databases(), clock_,
+                                       options_.flavor);
     server_->model.set_cluster(ModelServer::Cluster::kOwner, kPort);
     if (options_.loses_keys == ModelServer::Cluster::kMoved)
       other_->model.set_cluster(ModelServer::Cluster::kOwner, kOtherPort);
@@ -87,7 +89,8 @@ void Servers::begin_dumping() {
 }
 
 void Servers::begin_replica() {
-  replica_ = std::make_unique<Process>(network_, kReplicaPort, ModelServer::Databases(), clock_);
+  replica_ = std::make_unique<Process>(network_, kReplicaPort, ModelServer::Databases(), clock_,
+                                       options_.flavor);
   replica_->node.hear_later_by(options_.replica_lag);
   replica_->loop.post(
       [replica = replica_.get()] { replica->model.replicate_from(address_of(kPort)); });
@@ -118,7 +121,8 @@ void Servers::restart_with(Nanos pause, ModelServer::Databases data, bool is_a_l
       restorations_.note(*before, *after, clock_, ended_at, network_.scheduler().now());
       dump_ = *after;
     }
-    server_ = std::make_unique<Process>(network_, kPort, std::move(*after), clock_);
+    server_ =
+        std::make_unique<Process>(network_, kPort, std::move(*after), clock_, options_.flavor);
   });
 }
 

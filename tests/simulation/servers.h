@@ -26,6 +26,7 @@ struct ServerOptions {
   Nanos replica_lag{0};    // what it hears comes so much later
   Nanos dump_interval{0};  // so often the data is saved, for restart_older(); 0: never
   double drift = 0;        // so much faster than time its wall clock runs
+  ModelFlavor flavor = kRedis7;
 };
 
 // One thread. A process that is down hears nothing of the faults below.

@@ -263,6 +263,11 @@ bool NodeListeners::is_settled(const Places& wanted) const {
                        [](const ListenedName& each) { return each.kind == Kind::kShard; }));
 }
 
+bool NodeListeners::reaches_all() const {
+  return std::all_of(listeners_.begin(), listeners_.end(),
+                     [](const auto& each) { return each.second->is_ready(); });
+}
+
 void NodeListeners::forget_refusals() {
   for (auto& [node, listener] : listeners_) listener->is_refused = false;
 }

@@ -76,6 +76,8 @@ class NodeListeners {
   // Opens and closes connections, and sends what is missing. True: all nodes have confirmed all
   // names. False: call it again soon.
   bool place();
+  // False: the connection to one of the nodes is not ready.
+  bool reaches_all() const;
   // Nodes that have refused the login may be asked again: call it once a second.
   void forget_refusals();
   // The node's error, or why there is no connection, for a name that was then forgotten; "": none.

@@ -22,8 +22,8 @@ namespace heatsink::proxy {
 
 // A base for state machines that send small requests on shared connections. One worker's thread.
 // Each request in flight has a ticket of its own, not 0; the machine outlives its requests in
-// flight. All of them use database 0. Memory: the replies that are arriving, each up to kReplyMax;
-// a longer one counts as an error.
+// flight. They use database 0, unless they are the same in all. Memory: the replies that are
+// arriving, each up to kReplyMax; a longer one counts as an error.
 class OwnRequester : public Requester {
  public:
   static constexpr std::size_t kReplyMax = 64 * 1024;
@@ -89,14 +89,19 @@ class OwnRequester : public Requester {
   }
   void send_words(Upstream& connection, ReplyQueue::Ticket ticket, bool read_only,
                   std::span<const std::string_view> args, Pending&& pending = {}) {
-    pending.session = this;
-    pending.ticket = ticket;
     pending.read_only = read_only;
     ByteBuffer wire;
     resp::append_request(wire, args);
     connection.use_db(0);
+    send_in_any_db(connection, ticket, wire.view(), std::move(pending));
+  }
+  // In wire form. The connection stays in its database.
+  void send_in_any_db(Upstream& connection, ReplyQueue::Ticket ticket, std::string_view request,
+                      Pending&& pending) {
+    pending.session = this;
+    pending.ticket = ticket;
     ++in_flight_;
-    connection.send(wire.view(), std::move(pending));
+    connection.send(request, std::move(pending));
   }
   // Runs a script of the proxy's own on its one key, which comes first in `args`.
   void send_script(KnownScripts& scripts, Upstream& connection, ReplyQueue::Ticket ticket,

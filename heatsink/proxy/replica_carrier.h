@@ -38,6 +38,19 @@ class ReplicaCarrier {
   // pending.session; the request stays valid only for the call.
   virtual Sent send(const ReplicaRead& read, std::string_view request, Pending&& pending,
                     copies::Count& why) = 0;
+  // Implemented by the relief of a session.
+  class Reader {
+   public:
+    // What ask_master() asked. False: it follows another master, or does not say so.
+    virtual void replica_follows(ReplyQueue::Ticket ticket, bool same_master) = 0;
+
+   protected:
+    ~Reader() = default;
+  };
+  // The whole reply to a read has come: `number` is that of its Pending. Whether the replica still
+  // followed its master behind the read is asked with it, and comes with a later reply. `reader`
+  // outlives that answer.
+  virtual void ask_master(std::uint32_t number, ReplyQueue::Ticket ticket, Reader& reader) = 0;
   // Sends it on a shared connection to the master. False: none is ready, and nothing has changed.
   virtual bool send_to_master(const ReplicaRead& read, std::string_view request,
                               Pending& pending) = 0;

@@ -167,9 +167,14 @@ void ReplicaReads::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes)
 void ReplicaReads::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& /*reply*/,
                               std::string_view /*kept*/) {
   if (pending.ticket == ReplyQueue::kNone) return end_in_silence();
-  InFlight ended = take(pending.ticket);
   // An error may be the replica's own (LOADING, MASTERDOWN, MOVED, its ACL rules).
-  if (!ok || (ended.in_cluster && may_be_of_missing_key(ended.reply)))
+  if (!ok) return repeat(take(pending.ticket));
+  parts_.replicas->ask_master(pending.number, pending.ticket, *this);
+}
+
+void ReplicaReads::replica_follows(ReplyQueue::Ticket ticket, bool same_master) {
+  InFlight ended = take(ticket);
+  if (!same_master || (ended.in_cluster && may_be_of_missing_key(ended.reply)))
     return repeat(std::move(ended));
   parts_.count(Count::kReplicaReads);
   Requester& client = client_.session.requester();

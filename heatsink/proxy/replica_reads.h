@@ -21,6 +21,9 @@ namespace heatsink::proxy {
 // The relief for replicas. One per session; one worker's thread. Inactive unless a rule reads from
 // replicas. It outlives its reads in flight, because they count as in flight for the session.
 //
+// A reply waits until the replica has said, behind the read, that it still follows its master
+// (replica_role.h).
+//
 // Order within a client: a read goes to a replica only if nothing is unanswered that may have
 // changed a key, and if the replica has all that the master had when the client's last such reply
 // came. A command that may change a key waits until this client's reads at replicas are answered:
@@ -30,9 +33,9 @@ namespace heatsink::proxy {
 // (docs/decisions/0063): there only reads of one key go to replicas, and a reply that a missing key
 // has, too, counts for nothing.
 //
-// Memory: the request of each read in flight, and the part of a reply that has arrived. The replies
+// Memory: the request of each read in flight, and what has arrived of its reply. The replies
 // may have about 1 MiB in all, as far as their sizes are known.
-class ReplicaReads final : public Relief, private Requester {
+class ReplicaReads final : public Relief, private Requester, private ReplicaCarrier::Reader {
  public:
   // Both outlive it.
   ReplicaReads(const WorkerParts& parts, const ReliefContext& client)
@@ -78,6 +81,7 @@ class ReplicaReads final : public Relief, private Requester {
   bool has_room(const Request& request, InFlight& made) const;
   bool follows_own_write(ReplicaRead& read);
   InFlight take(ReplyQueue::Ticket ticket);
+  void replica_follows(ReplyQueue::Ticket ticket, bool same_master) override;
   void repeat(InFlight&& failed);
   void end_in_silence();
 

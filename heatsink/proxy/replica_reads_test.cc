@@ -39,7 +39,18 @@ class PlayedReplicas final : public ReplicaCarrier {
     return true;
   }
 
+  void ask_master(std::uint32_t /*number*/, ReplyQueue::Ticket ticket, Reader& reader) override {
+    if (!says_master) return held.push_back({ticket, &reader});
+    reader.replica_follows(ticket, true);
+  }
+  void say_master(bool same) {
+    for (const auto& [ticket, reader] : std::exchange(held, {}))
+      reader->replica_follows(ticket, same);
+  }
+
   Sent answer = Sent::kToReplica;
+  bool says_master = true;  // at once
+  std::vector<std::pair<ReplyQueue::Ticket, Reader*>> held;
   Count refusal = Count::kReplicaBehind;
   bool is_master_ready = true;
   std::vector<ReplicaRead> reads;  // asked for
@@ -194,6 +205,35 @@ TEST_F(ReplicaReadsTest, WhatAReplicaDoesNotAnswerTheMasterDoes) {
   EXPECT_TRUE(replicas.master_pendings[0].read_only);
   EXPECT_EQ(replicas.master_pendings[0].keys.size(), 1U);
   EXPECT_EQ(count(Count::kReplicaReadsRepeated), 3U);
+}
+
+TEST_F(ReplicaReadsTest, AReplyWaitsUntilTheReplicaHasNamedItsMaster) {
+  begin();
+  replicas.says_master = false;
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  client.take();
+  answer(0, "$1\r\nv\r\n");
+  answer(1, "$1\r\nw\r\n");
+  EXPECT_THAT(client.take(), IsEmpty());
+  EXPECT_EQ(sends({"SET", "other", "v"}), Outcome::kWaits) << "a repeated read would see it";
+  client.take();
+  replicas.say_master(true);
+  EXPECT_THAT(client.take(), ElementsAre("gets 1 $1|v|", "done 1", "gets 2 $1|w|", "done 2"));
+  EXPECT_EQ(count(Count::kReplicaReads), 2U);
+}
+
+TEST_F(ReplicaReadsTest, WhatAReplicaOfAnotherMasterSaidTheMasterSaysAgain) {
+  begin();
+  replicas.says_master = false;
+  EXPECT_TRUE(goes_to_replica({"GET", "hot:1"}));
+  client.take();
+  answer(0, "$1\r\nx\r\n");
+  replicas.say_master(false);
+  EXPECT_THAT(client.take(), IsEmpty()) << "the client does not see that value";
+  ASSERT_EQ(replicas.at_master.size(), 1U);
+  EXPECT_EQ(replicas.master_pendings[0].ticket, 1U);
+  EXPECT_EQ(count(Count::kReplicaReads), 0U);
+  EXPECT_EQ(count(Count::kReplicaReadsRepeated), 1U);
 }
 
 TEST_F(ReplicaReadsTest, WithoutAConnectionToTheMasterTheSessionAsksAgain) {

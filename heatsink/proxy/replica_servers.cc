@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heatsink/base/log.h"
+#include "heatsink/base/printable.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -50,7 +51,6 @@ void ReplicaServers::follow_map() {
   for (const topology::ReplicaMap::Shard& shard : map_->shards) {
     for (const auto& replica : shard.replicas) {
       Link& link = links_[replica.get()];
-      if (link.replica == nullptr) link.id = ++last_id_;
       link.replica = replica;
       link.in_map = true;
     }
@@ -80,8 +80,8 @@ const topology::ReplicaMap::Shard* ReplicaServers::shard_of(std::uint16_t slot) 
   return map_->find(slots == nullptr ? topology::kNoNode : slots->owner(slot));
 }
 
-Upstream* ReplicaServers::ready_for(Link& link, const ReplicaRead& read, TimePoint owned_since,
-                                    Count& why) {
+ReplicaServers::Slot* ReplicaServers::ready_for(Link& link, const ReplicaRead& read,
+                                                TimePoint owned_since, Count& why) {
   const topology::Replica& replica = *link.replica;
   // In this order: see Replica. Another master is confirmed after all proofs with the one before
   // have ended.
@@ -113,7 +113,7 @@ Upstream* ReplicaServers::ready_for(Link& link, const ReplicaRead& read, TimePoi
     why = Count::kReplicaOwnWrite;
     return nullptr;
   }
-  return slot.connection.get();
+  return &slot;
 }
 
 ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_view request,
@@ -135,8 +135,8 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   for (const std::shared_ptr<topology::Replica>& replica : shard->replicas) {
     Count its = Count::kReplicaNone;
     Link& link = links_[replica.get()];
-    if (Upstream* const connection = ready_for(link, read, owned_since, its)) {
-      candidates_.emplace_back(&link, connection);
+    if (Slot* const slot = ready_for(link, read, owned_since, its)) {
+      candidates_.push_back({&link, slot});
       any_near |= replica->is_near();
     } else {
       why = std::max(why, its);
@@ -144,21 +144,42 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   }
   if (candidates_.empty()) return Sent::kNot;
   if (any_near)
-    std::erase_if(candidates_, [](const auto& each) { return !each.first->replica->is_near(); });
+    std::erase_if(candidates_, [](const Found& each) { return !each.link->replica->is_near(); });
   const std::size_t count = candidates_.size();
   if (read.may_be_master && random_.next() % (count + 1) == 0) return Sent::kMastersTurn;
   std::size_t chosen = random_.next() % count;
   if (count > 1) {
     const std::size_t other = (chosen + 1 + random_.next() % (count - 1)) % count;
-    if (candidates_[other].second->in_flight() < candidates_[chosen].second->in_flight())
+    if (candidates_[other].slot->connection->in_flight() <
+        candidates_[chosen].slot->connection->in_flight())
       chosen = other;
   }
-  Link& link = *candidates_[chosen].first;
-  link.replica->reads.fetch_add(1, std::memory_order_relaxed);
-  if (++link.sent > kHealthOf) link.sent = link.refused = 0;
-  pending.number = link.id;
-  send_on(*candidates_[chosen].second, read, request, std::move(pending));
+  const auto [link, slot] = candidates_[chosen];
+  link->replica->reads.fetch_add(1, std::memory_order_relaxed);
+  if (++link->sent > kHealthOf) link->sent = link->refused = 0;
+  pending.number = slot->id;
+  if (slot->role.read_sent()) unasked_.push_back(slot);
+  send_on(*slot->connection, read, request, std::move(pending));
   return Sent::kToReplica;
+}
+
+// ---- whether it still follows its master
+
+ReplicaServers::Found ReplicaServers::find(std::uint32_t number) {
+  if (number == 0) return {};  // a question of the proxy's own
+  for (auto& [key, link] : links_)
+    for (Slot& slot : link.slots)
+      if (slot.id == number) return {&link, &slot};
+  return {};
+}
+
+// REQUIRES that the reply comes from a connection of now: a lost one has no whole replies.
+void ReplicaServers::ask_master(std::uint32_t number, ReplyQueue::Ticket ticket, Reader& reader) {
+  find(number).slot->role.keep(ticket, reader);
+}
+
+void ReplicaServers::before_flush() {
+  for (Slot* const slot : std::exchange(unasked_, {})) slot->role.ask(slot->connection.get());
 }
 
 void ReplicaServers::send_on(Upstream& connection, const ReplicaRead& read,
@@ -186,6 +207,8 @@ void ReplicaServers::connect(Link& link, Slot& slot, resp::Protocol protocol) {
   if (slot.tried_at != TimePoint::min() && now - slot.tried_at < slot.backoff) return;
   slot.tried_at = now;
   counters_.add(Count::kUpstreamConnects);
+  if (slot.id == 0) slot.id = ++last_id_;
+  slot.role.of(link.replica);
   slot.connection =
       std::make_unique<Upstream>(static_cast<Upstream::Host&>(*this), loop_, shared_,
                                  link.replica->address, protocol, Upstream::Login::kOwn, nullptr);
@@ -219,6 +242,7 @@ void ReplicaServers::failed(Upstream& upstream, const std::string& reason) {
                         "; the master answers its reads: look at that server and the network",
                     loop_.now());
       dead_.push_back(std::move(slot.connection));
+      slot.role.give_up();
       return;
     }
   }
@@ -226,23 +250,35 @@ void ReplicaServers::failed(Upstream& upstream, const std::string& reason) {
 
 void ReplicaServers::answered(const Pending& pending, const Upstream::Answer& answer) {
   if (pending.session == nullptr) return;
-  if (!answer.ok) {
-    for (auto& [key, link] : links_)
-      if (link.id == pending.number) note_refusal(link);
-  }
+  if (const Found from = find(pending.number); from.link != nullptr && !answer.ok)
+    note_refusal(*from.link);
   replies_.answered(pending, answer);
 }
 
 // The master answers the read. But each costs a round trip more, for as long as the reason lasts.
 void ReplicaServers::note_refusal(Link& link) {
   if (++link.refused <= kRefusalsMax) return;
+  rest(link,
+       "answers most reads with errors, so it is not read from for a second; the master answers: "
+       "compare its ACL users (ACL LIST) and its log with the master's");
+}
+
+void ReplicaServers::rest(Link& link, const std::string& why) {
   link.sent = link.refused = 0;
   link.rests_until = loop_.now() + kRest;
   log_limited(LogLevel::kWarning, "refusing replica " + link.replica->at.text(),
-              "replica " + link.replica->at.text() +
-                  " answers most reads with errors, so it is not read from for a second; the "
-                  "master answers: compare its ACL users (ACL LIST) and its log with the master's",
-              loop_.now());
+              "replica " + link.replica->at.text() + " " + why, loop_.now());
+}
+
+// Without ROLE each of its reads would be repeated.
+void ReplicaServers::note_role(Link& link) {
+  for (Slot& slot : link.slots) {
+    const std::string refusal = slot.role.take_refusal();
+    if (!refusal.empty())
+      rest(link, "does not say which master it follows (" + printable(refusal, 128) +
+                     "), so it is not read from for a second; the master answers: grant the "
+                     "proxy's user +role there");
+  }
 }
 
 // The master will answer it; the map of the cluster may be old.
@@ -266,13 +302,16 @@ void ReplicaServers::check_timeouts(TimePoint now) {
   if (links_.empty()) return;
   close_useless();
   const Nanos limit = answer_limit();
-  for (auto& [key, link] : links_)
+  for (auto& [key, link] : links_) {
+    note_role(link);
     for (Slot& slot : link.slots)
       if (slot.connection) slot.connection->fail_if_overdue(now, limit);
+  }
 }
 
 void ReplicaServers::end_turn() {
   dead_.clear();
+  if (!unasked_.empty()) return;
   std::erase_if(links_, [](const auto& each) {
     const Link& link = each.second;
     return !link.in_map && !link.slots[0].connection && !link.slots[1].connection;

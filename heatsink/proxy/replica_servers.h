@@ -14,6 +14,7 @@
 #include "heatsink/base/random.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/replica_carrier.h"
+#include "heatsink/proxy/replica_role.h"
 #include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/upstream.h"
 #include "heatsink/proxy/upstreams.h"
@@ -44,9 +45,11 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
 
   Sent send(const ReplicaRead& read, std::string_view request, Pending&& pending,
             copies::Count& why) override;
+  void ask_master(std::uint32_t number, ReplyQueue::Ticket ticket, Reader& reader) override;
   bool send_to_master(const ReplicaRead& read, std::string_view request, Pending& pending) override;
 
   // Called by the worker.
+  void before_flush();
   void check_timeouts(TimePoint now);
   void end_turn();
   bool owes_nothing() const;
@@ -55,32 +58,38 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
 
  private:
   struct Slot {
+    ReplicaRole role;
     std::unique_ptr<Upstream> connection;
+    std::uint32_t id = 0;
     TimePoint ready_at{};
     TimePoint tried_at = TimePoint::min();
     Nanos backoff{0};
   };
   struct Link {
     std::shared_ptr<topology::Replica> replica;
-    std::uint32_t id = 0;
     std::array<Slot, 2> slots;  // by protocol
     bool in_map = true;
     int sent = 0, refused = 0;  // of the last kHealthOf reads
     TimePoint rests_until{};
   };
-  using Candidates = std::vector<std::pair<Link*, Upstream*>>;
+  struct Found {
+    Link* link = nullptr;
+    Slot* slot = nullptr;
+  };
 
   void follow_map();
   void close_useless();
   const topology::ReplicaMap::Shard* shard_of(std::uint16_t slot);
-  // A connection that may carry the read; null: `why` says what is wrong. `owned_since`: the master
+  // Whose connection may carry the read; null: `why` says what is wrong. `owned_since`: the master
   // has proven the slot since then.
-  Upstream* ready_for(Link& link, const ReplicaRead& read, TimePoint owned_since,
-                      copies::Count& why);
+  Slot* ready_for(Link& link, const ReplicaRead& read, TimePoint owned_since, copies::Count& why);
   Slot& slot_of(Link& link, resp::Protocol protocol) {
     return link.slots[protocol == resp::Protocol::kResp3 ? 1 : 0];
   }
+  Found find(std::uint32_t number);  // of a Pending
   void note_refusal(Link& link);
+  void note_role(Link& link);
+  void rest(Link& link, const std::string& why);
   void connect(Link& link, Slot& slot, resp::Protocol protocol);
   void send_on(Upstream& connection, const ReplicaRead& read, std::string_view request,
                Pending&& pending);
@@ -110,9 +119,10 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   std::shared_ptr<const topology::ReplicaMap> map_;
   std::uint64_t version_ = 0;  // of map_
   std::unordered_map<const topology::Replica*, Link> links_;
-  std::uint32_t last_id_ = 0;                    // of a link
+  std::uint32_t last_id_ = 0;                    // of a slot
+  std::vector<Slot*> unasked_;                   // those with reads that are not flushed
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
-  Candidates candidates_;                        // scratch
+  std::vector<Found> candidates_;                // scratch
 };
 
 }  // namespace heatsink::proxy

@@ -305,6 +305,9 @@ void Session::server_moved() {
 
 void Session::node_left(const redis::UpstreamAddress& server) {
   if (closed_ || !private_ || &private_->server() != &server) return;
+  // A subscriber waits for messages that this node may never hear of again.
+  if (private_->owes_nothing() && subscribed())
+    return private_->cut_off(std::string(Upstreams::kReplaced));
   if (private_->owes_nothing() || private_->owes_since(parts_.loop.now()) < Upstreams::kLastAnswers)
     return;
   private_->cut_off(std::string(Upstreams::kReplaced));

@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 2> kOfKeys = {"__keyspace@", "__keyevent@
 // While something is missing, and otherwise, because nodes come without a word.
 constexpr Nanos kPlaceSoon = Millis(10);
 constexpr Nanos kPlaceAgain = std::chrono::seconds(1);
-// A node that refuses nothing and confirms nothing for so long ends the command with an error.
+// A node that is away, or that refuses nothing and confirms nothing, ends the command so.
 constexpr std::string_view kTooLong =
     "LOADING heatsink: not all nodes of the cluster have confirmed the subscription within "
-    "upstream.response-timeout: look at the cluster";
+    "upstream.connect-wait (a node that is away) or upstream.response-timeout: look at the cluster";
 
 bool is_of_keys(std::string_view channel) {
   return std::any_of(kOfKeys.begin(), kOfKeys.end(),
@@ -89,10 +89,14 @@ bool Session::other_nodes_listen(const Request& request) {
   return listeners().place() || refused || waited_for_nodes();
 }
 
-// Whether the request has waited for the nodes as long as it may.
+// Whether the request has waited for the nodes as long as it may: for one that is away, as for a
+// server that is away, and for one that does not confirm, as for a reply.
 bool Session::waited_for_nodes() {
   if (listening_since_ == TimePoint{}) listening_since_ = parts_.loop.now();
-  if (parts_.loop.now() - listening_since_ > parts_.shared.options().response_timeout) return true;
+  const policy::ProxyOptions& options = parts_.shared.options();
+  const Nanos away = std::max(options.connect_wait, options.connect_timeout);
+  const Nanos limit = listeners().reaches_all() ? options.response_timeout : away;
+  if (parts_.loop.now() - listening_since_ > limit) return true;
   look_later(kPlaceSoon);
   return false;
 }

@@ -378,6 +378,7 @@ void Worker::end_turn() {
       if (Session* waiting = session(id)) waiting->resume();
     }
     spread_.end_turn();
+    replicas_.before_flush();
     counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
     for (Upstream* upstream : std::exchange(dirty_upstreams_, {})) {
       counters_.add(copies::Count::kServerCommands, upstream->take_commands());

@@ -8,9 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/hash.h"
 #include "heatsink/net/net.h"
 #include "heatsink/redis/upstream_address.h"
 #include "heatsink/topology/replica_lag.h"
@@ -43,6 +45,11 @@ class Replica {
   TimePoint process_since() const noexcept {
     return TimePoint(Nanos(process_since_.load(std::memory_order_acquire)));
   }
+  // Whether this is the master ("host:port") that it followed when it was proven last. False while
+  // nothing is proven.
+  bool follows(std::string_view master) const noexcept {
+    return follows_.load(std::memory_order_acquire) == name_of(master);
+  }
   ReplicaFault fault() const noexcept { return fault_.load(std::memory_order_relaxed); }
   bool is_near() const noexcept { return is_near_.load(std::memory_order_relaxed); }
   std::string zone() const {  // "": not known
@@ -53,6 +60,8 @@ class Replica {
   // The monitor.
   void publish(const ReplicaProof& proof, TimePoint no_older_than) noexcept {
     fault_.store(proof.fault, std::memory_order_relaxed);
+    const bool is_proven = no_older_than != TimePoint::min() && !proof.follows.empty();
+    follows_.store(is_proven ? name_of(proof.follows) : 0, std::memory_order_release);
     process_since_.store(proof.process_since.time_since_epoch().count(), std::memory_order_release);
     no_older_than_.store(no_older_than.time_since_epoch().count(), std::memory_order_release);
     heard_at_.store(proof.heard_at.time_since_epoch().count(), std::memory_order_release);
@@ -68,6 +77,12 @@ class Replica {
   std::atomic<std::uint64_t> reads{0};  // that were sent to it; the workers count
 
  private:
+  // Not 0. The names are those of servers, which could say anything else, too.
+  static std::uint64_t name_of(std::string_view master) noexcept {
+    return hash_name(master, 0).value | 1U;
+  }
+
+  std::atomic<std::uint64_t> follows_{0};
   std::atomic<std::int64_t> heard_at_{TimePoint::min().time_since_epoch().count()};
   std::atomic<std::int64_t> no_older_than_{TimePoint::min().time_since_epoch().count()};
   std::atomic<std::int64_t> process_since_{TimePoint::min().time_since_epoch().count()};

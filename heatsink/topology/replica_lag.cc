@@ -67,10 +67,12 @@ void MasterOffsets::judge(const ReplicationInfo& info, std::string_view process,
   proof.heard_at = asked_at;
   // Without its run_id a restart could not be seen.
   proof.fault = process.empty() ? ReplicaFault::kNotReplica : fault_of(info);
+  proof.follows.clear();
   if (proof.fault != ReplicaFault::kNone) {
     proof.no_older_than = TimePoint::min();
     return;
   }
+  proof.follows = info.follows;
   const auto reached = std::find_if(samples_.rbegin(), samples_.rend(), [&](const Sample& sample) {
     return sample.offset <= info.offset;
   });
@@ -84,6 +86,7 @@ void MasterOffsets::judge(const ReplicationInfo& info, std::string_view process,
 void MasterOffsets::failed(ReplicaProof& proof) {
   proof.fault = ReplicaFault::kSilent;
   proof.no_older_than = TimePoint::min();
+  proof.follows.clear();
 }
 
 }  // namespace heatsink::topology

@@ -33,6 +33,7 @@ struct ReplicaProof {
   ReplicaFault fault = ReplicaFault::kSilent;
   std::string process = {};                    // its run_id
   TimePoint process_since = TimePoint::min();  // when it first answered with that run_id
+  std::string follows = {};                    // its master, "host:port"; "" with a fault
 };
 
 // One master, one thread; time is an argument.

@@ -21,6 +21,7 @@ class ReplicaLagTest : public testing::Test {
     out.history = history;
     out.offset = offset;
     out.is_linked = true;
+    out.follows = "10.0.0.1:6379";
     return out;
   }
   void replica(std::int64_t offset, int ms) { master_.judge(info(offset), "p", at(ms), proof_); }
@@ -52,6 +53,20 @@ TEST_F(ReplicaLagTest, AReachedOffsetProvesTheTimeOfItsQuestion) {
   replica(300, 22);
   expect(ReplicaFault::kNone, at(20));
   EXPECT_EQ(proof_.heard_at, at(22));
+}
+
+TEST_F(ReplicaLagTest, AProofNamesTheMasterThatTheReplicaFollows) {
+  master(100, 0);
+  replica(100, 1);
+  EXPECT_EQ(proof_.follows, "10.0.0.1:6379");
+  ReplicationInfo other = info(100, "other");
+  other.follows = "10.0.0.2:6379";
+  master_.judge(other, "p", at(2), proof_);
+  EXPECT_EQ(proof_.follows, "");
+  replica(100, 3);
+  EXPECT_EQ(proof_.follows, "10.0.0.1:6379");
+  MasterOffsets::failed(proof_);
+  EXPECT_EQ(proof_.follows, "");
 }
 
 // A replica that is cut off looks like this: its link is "up", and its offset stands still.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kHistoryBytesMax = 64;  // servers have 40
 constexpr std::size_t kNameBytesMax = 253;
+constexpr std::size_t kPortBytesMax = 5;
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text) {
@@ -59,6 +60,10 @@ std::optional<ReplicationInfo> parse_replication(std::string_view info) {
   } else {
     out.offset = *offset;
   }
+  const std::string_view host = redis::info_field(info, "master_host");
+  const std::string_view port = redis::info_field(info, "master_port");
+  if (!is_master && !host.empty() && host.size() <= kNameBytesMax)
+    out.follows = std::string(host) + ":" + std::string(port.substr(0, kPortBytesMax));
   out.is_linked = redis::info_field(info, "master_link_status") == "up";
   out.is_syncing = redis::info_field(info, "master_sync_in_progress") == "1";
   for (std::size_t i = 0; is_master && i < ReplicationInfo::kReplicasMax; ++i) {

@@ -22,8 +22,9 @@ struct ReplicationInfo {
   // A master: of the last write in the stream. A replica: of the last one that it has applied.
   std::int64_t offset = -1;
   // A replica:
-  bool is_linked = false;   // its link to the master is up, as far as it knows
-  bool is_syncing = false;  // it loads a whole copy of the master's data
+  std::string follows = {};  // "host:port" of its master, as it knows it
+  bool is_linked = false;    // its link to the master is up, as far as it knows
+  bool is_syncing = false;   // it loads a whole copy of the master's data
   // A master: the replicas that it knows of, where they say they are.
   std::vector<net::HostPort> replicas = {};
 };

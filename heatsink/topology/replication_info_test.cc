@@ -42,6 +42,8 @@ TEST(ReplicationInfoTest, AReplicaCountsWhatItHasApplied) {
   ASSERT_TRUE(info);
   EXPECT_EQ(info->role, Role::kReplica);
   EXPECT_EQ(info->offset, 70) << "not what it has only read";
+  EXPECT_EQ(info->follows, "127.0.0.1:7000");
+  EXPECT_EQ(parse_replication(changed(kReplicaText, "master_host", "x"))->follows, "");
   EXPECT_TRUE(info->is_linked);
   EXPECT_FALSE(info->is_syncing);
   EXPECT_FALSE(parse_replication(changed(kReplicaText, "status:up", "status:down"))->is_linked);

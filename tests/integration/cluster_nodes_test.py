@@ -7,7 +7,7 @@ import time
 import unittest
 
 from cluster_stage import ClusterTest
-from harness import RawClient, until
+from harness import SLOW, RawClient, until
 
 # One key of each master.
 FIRST, SECOND, THIRD = "b", "c", "a"
@@ -54,6 +54,18 @@ class Messages(ClusterTest):
             self.assertEqual(len(rest), 2)
             self.assertIn(b"PONG", client.ask("PING").upper())
             client.close()
+
+    def test_a_shard_channel_of_a_node_that_is_away(self):
+        proxy = self.open({"upstream.connect-wait": "500ms"})  # response-timeout: 10 s
+        client = self.keep(RawClient(proxy.port))
+        client.ask("SSUBSCRIBE", FIRST)
+        node = self.cluster.owner(THIRD).redis.process
+        node.freeze()
+        self.addCleanup(node.signal, signal.SIGCONT)
+        begun = time.monotonic()
+        with self.assertRaises(ConnectionError):
+            client.ask("SSUBSCRIBE", THIRD)
+        self.assertLess(time.monotonic() - begun, 5 * SLOW)
 
     def test_notifications_of_all_nodes(self):
         for node in self.cluster.masters:

@@ -43,6 +43,20 @@ class StoppedMaster(unittest.TestCase):
             waiting[command].send(*command)
         return waiting
 
+    def subscriber(self):
+        client = self.to_proxy(RawClient)
+        self.assertIn(b"subscribe", client.ask("SUBSCRIBE", "news"))
+        return client
+
+    def expect_closed(self, subscriber):
+        """Called as soon as the proxy knows of the new master. It owes the subscriber nothing."""
+        knows_at = time.monotonic()
+        with self.assertRaises(ConnectionError):
+            subscriber.read()
+        took = time.monotonic() - knows_at
+        print(f"a subscriber: closed {took:.3f} s after the proxy knew")
+        self.assertLess(took, 0.5 * SLOW)
+
     def upstream_is(self, port):
         """As the proxy says."""
         (server,) = self.proxy.by_label("heatsink_upstream_info", "server")
@@ -88,6 +102,24 @@ class StoppedMaster(unittest.TestCase):
         self.expect_all_ended(waiting, b"another node has replaced it")
         self.expect_new_value_stands(master.redis)
 
+    def test_a_subscriber_of_a_cluster(self):
+        cluster = self.enterContext(Cluster(3, 1, timeout_ms=1000))
+        self.proxy_for(cluster.url)
+        subscriber = self.subscriber()
+        (master,) = [n for n in cluster.masters if b"cmd=subscribe" in n("CLIENT", "LIST")]
+        leads = b"127.0.0.1:%d" % cluster.replica_of(master).port
+        master.redis.process.freeze()
+
+        def proxy_knows():
+            nodes = self.watching("HEATSINK", "NODES")
+            return any(node == leads and what.startswith(b"master") for node, what in nodes)
+
+        until(proxy_knows, PATIENCE_S, "the proxy knows")
+        self.expect_closed(subscriber)
+        again = self.subscriber()
+        self.watching("PUBLISH", "news", "x")
+        self.assertIn(b"message", again.read())
+
     def replicated(self):
         servers = Replicated(1)
         self.addCleanup(servers.stop)
@@ -97,9 +129,11 @@ class StoppedMaster(unittest.TestCase):
         old, new = (servers := self.replicated()).servers
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in servers.servers)
         self.proxy_for(f"redis+replicas://{hosts}")
+        subscriber = self.subscriber()
         waiting = self.stop_with_commands_in_flight(old)
         ask(new.port, "REPLICAOF", "NO", "ONE")
         until(lambda: self.upstream_is(new.port), PATIENCE_S, "the proxy knows")
+        self.expect_closed(subscriber)
         self.expect_all_ended(waiting, b"another server is the master now")
         self.expect_new_value_stands(old)
 
@@ -108,8 +142,10 @@ class StoppedMaster(unittest.TestCase):
         sentinels = Sentinels(servers)
         self.addCleanup(sentinels.stop)
         self.proxy_for(sentinels.url())
+        subscriber = self.subscriber()
         waiting = self.stop_with_commands_in_flight(old)
         until(lambda: self.upstream_is(new.port), 2 * PATIENCE_S, "the proxy knows")
+        self.expect_closed(subscriber)
         self.expect_all_ended(waiting, b"another server is the master now")
         self.expect_new_value_stands(old)
 

@@ -3,10 +3,11 @@
 
 import contextlib
 import signal
+import threading
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, ValueClient, until
+from harness import PATIENCE_S, SLOW, Redis, ValueClient, until
 from harness.cluster import Cluster
 from harness.sentinels import ask, calls_of
 from replica_stage import LAG_S, RULE, Readers, ReplicaReadsTest, Writer
@@ -231,6 +232,76 @@ class ClusterReplicasTest(ReplicaReadsTest):
                     self.assertEqual(value, b"new")
             self.until_read_from(client, [cluster.replica_of(target).redis])
             self.assertEqual(client("GET", "k"), b"new")
+
+
+class AnotherMasterTest(ReplicaReadsTest):
+    """A replica that is taken away while it is read: no client sees what it has then."""
+
+    ROUNDS = 6
+
+    def setUp(self):
+        self.servers = self.replicated(replicas=1)
+        self.replica = self.servers.servers[1]
+        self.other = Redis("--repl-diskless-sync-delay", "0")
+        self.addCleanup(self.other.stop)
+        ask(self.other.port, "SET", "k", "foreign")
+        ask(self.servers.master.port, "SET", "k", "own")
+        self.proxy = self.proxy_for(self.servers.master)
+        self.client = self.client_of(self.proxy.port)
+        self.seen = {b"own": 0}
+        self.reading = True
+        self.threads = [threading.Thread(target=self.read, daemon=True) for _ in range(2)]
+        self.until_read_from(self.client, [self.replica])
+        for thread in self.threads:
+            thread.start()
+
+    def read(self):
+        """Pipelines, so that reads are under way whenever the replica changes its master."""
+        with ValueClient(self.proxy.port) as client:
+            while self.reading:
+                for value in client.pipeline([("GET", "k")] * 16):
+                    self.seen[value] = self.seen.get(value, 0) + 1
+
+    def until_replica_has(self, value):
+        until(lambda: ask(self.replica.port, "GET", "k") == value, PATIENCE_S, "its value")
+
+    def back(self):
+        ask(self.replica.port, "REPLICAOF", "127.0.0.1", self.servers.master.port)
+        self.until_replica_has(b"own")
+        read = self.proxy.metric("heatsink_replica_reads_total")
+        until(
+            lambda: self.proxy.metric("heatsink_replica_reads_total") > read + 100,
+            PATIENCE_S, "it is read again",
+        )  # fmt: skip
+
+    def end(self):
+        self.reading = False
+        for thread in self.threads:
+            thread.join()
+        print(f"{self.id().rsplit('.', 1)[1]}: {self.seen}")
+        self.assertEqual(set(self.seen), {b"own"})
+        self.assertGreater(self.proxy.metric("heatsink_replica_reads_total"), 100)
+
+    def test_given_another_master(self):
+        for _ in range(self.ROUNDS):
+            ask(self.replica.port, "REPLICAOF", "127.0.0.1", self.other.port)
+            self.until_replica_has(b"foreign")
+            self.back()
+        self.end()
+
+    def test_detached_and_written_to(self):
+        for _ in range(self.ROUNDS):
+            with ValueClient(self.replica.port) as replica:
+                replica.pipeline([("REPLICAOF", "NO", "ONE"), ("SET", "k", "foreign")])
+            self.back()
+        self.end()
+
+    def test_without_the_right_to_role(self):
+        ask(self.replica.port, "ACL", "SETUSER", "default", "-role")
+        until(lambda: self.fallbacks(self.proxy)["refusing"] > 0, PATIENCE_S, "it is left alone")
+        ask(self.replica.port, "ACL", "SETUSER", "default", "+role")
+        self.back()
+        self.end()
 
 
 class FailOverTest(ReplicaReadsTest):

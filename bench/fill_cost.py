@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a server pays for a wake-up, a GET, a fill and a push: the figures of ServerCosts
-(heatsink/copies/server_costs.cc).
+"""What a server pays for a wake-up, a GET, a fill and a push: the figures of ServerPrices
+(heatsink/admit/cost_model.h).
 
     bench/fill_cost.py [--rounds 9]
 

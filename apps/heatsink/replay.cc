@@ -53,6 +53,10 @@ Result<double> parse_rate(const std::string& text) {
                       "a rate must be a number of accesses per second, from 0.001 to 1e9");
 }
 
+Result<double> parse_at_once(const std::string& text) {
+  return parse_number(text, 1, 1000, "the commands at once must be a number from 1 to 1000");
+}
+
 Result<double> parse_speed(const std::string& text) {
   return parse_number(text, 1e-3, 1e3, "a speed must be a factor from 0.001 to 1000");
 }
@@ -172,6 +176,10 @@ int run_replay(int argc, char** argv) {
       ->type_name("NUMBER");
   add_bytes_flag(app, "--value-size", options.rules.value_bytes_assumed, Bytes{0},
                  "Size assumed for values whose size is not in the trace");
+  add_parsed_flag(app, "--at-once", options.rules.at_once, parse_at_once, "1",
+                  "Commands that clients send at once (pipelines): the more, the less a hit spares "
+                  "the server, and the more a fill costs it")
+      ->type_name("NUMBER");
   add_duration_flag(app, "--expire", options.rules.expire_after_write,
                     "Maximum lifetime of a copy (cache.expire-after-write)");
   add_bytes_flag(app, "--memory", options.reading.memory_max, mebibytes(1),

@@ -16,6 +16,7 @@ struct Costs {
   // kTogetherMax.
   double wake_up = 0;
   double reads_together = 1;
+  double fill_min = 0;  // no fill costs less, however many share a wake-up
   static constexpr double kTogetherMax = 32;
   // A copy that a write ends after fewer reads was not worth its fill: its key has to earn the next
   // copy. 1 .. kReadsToPayMax.
@@ -25,7 +26,8 @@ struct Costs {
 
   // `fill` with its part of the wake-up, where this part of the reads needs a fill.
   double of_fill(double fills_per_read) const {
-    return fill + wake_up / std::clamp(fills_per_read * reads_together, 1.0, kTogetherMax);
+    const double together = std::clamp(fills_per_read * reads_together, 1.0, kTogetherMax);
+    return std::max(fill + wake_up / together, fill_min);
   }
 };
 

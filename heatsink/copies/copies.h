@@ -5,6 +5,7 @@
 // nothing about clients and their connections.
 #pragma once
 
+#include "heatsink/copies/copy_chooser.h"        // IWYU pragma: export
 #include "heatsink/copies/copy_keeper.h"         // IWYU pragma: export
 #include "heatsink/copies/counters.h"            // IWYU pragma: export
 #include "heatsink/copies/duration_histogram.h"  // IWYU pragma: export

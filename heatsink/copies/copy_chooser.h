@@ -9,7 +9,7 @@
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
-#include "heatsink/copies/server_costs.h"
+#include "heatsink/copies/traffic_meter.h"
 #include "heatsink/detect/detect.h"
 
 namespace heatsink::copies {
@@ -38,24 +38,34 @@ class CopyChooser {
   bool is_worth_holding(const detect::KeyCount& count, bool is_held) const;
 
   // For people.
+  const admit::CostedChooser& chooser() const { return chooser_; }
   const admit::Choice& choice() const { return chooser_.choice(); }
-  std::vector<admit::Chooser::Estimate> estimates() const { return chooser_.estimates(); }
-  std::vector<admit::CopyCurve::Point> curve() const { return chooser_.curve(); }
   // Of the choice: a fill has its part of the wake-ups (reads_to_pay is not set).
-  admit::Costs costs() const;
-  Nanos spared_cpu() const { return costs_.spared_cpu(); }  // see ServerCosts
-  std::size_t copies() const { return chooser_.copies(); }  // that fit
+  admit::Costs costs() const { return chooser_.costs(); }
+  // How far the cost of a fill has wandered in about the last half minute: two standard deviations
+  // of what a few seconds showed. The choice works with the mean.
+  double fill_cost_spread() const { return fill_cost_.spread(); }
+  // The server's CPU time that a hit spares it.
+  Nanos spared_cpu() const;
 
  private:
-  admit::SizedChooser::Held held() const;
-  void follow_costs();
+  // Mean and variance in which older values count less.
+  class Wander {
+   public:
+    void note(double value);
+    double spread() const;
 
-  const Options options_;
+   private:
+    double weight_ = 0, mean_ = 0, variance_ = 0;
+  };
+
+  admit::SizedChooser::Held held() const;
+  void follow();
+
   cache::HotTable& table_;
-  ServerCosts costs_;
-  admit::SizedChooser chooser_;
-  double reads_ = 0;  // since ticked_at_, by the sample
-  TimePoint ticked_at_{};
+  TrafficMeter traffic_;
+  admit::CostedChooser chooser_;
+  Wander fill_cost_;
 };
 
 }  // namespace heatsink::copies

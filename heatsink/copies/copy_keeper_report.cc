@@ -116,23 +116,24 @@ report::Report CopyKeeper::make_report() {
 std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   if (!chooser_) return std::nullopt;
   report::CopiesReport copies;
-  const admit::Choice& choice = chooser_->choice();
+  const admit::CostedChooser& chooser = chooser_->chooser();
+  const admit::Choice& choice = chooser.choice();
   if (choice.reads != admit::Choice::kNever)
     copies.choice = {.reads = choice.reads,
-                     .history = chooser_->copies() * choice.history,
+                     .history = chooser.copies() * choice.history,
                      .order = choice.order == admit::EvictionOrder::kSieve ? "sieve" : "clock"};
-  for (const admit::Chooser::Estimate& estimate : chooser_->estimates())
-    if (estimate.choice == choice) copies.saved = estimate.saved;
-  const admit::Costs costs = chooser_->costs();
+  copies.saved = chooser.saved();
+  const admit::Costs costs = chooser.costs();
   copies.fill_cost = costs.fill;
+  copies.fill_cost_spread = chooser_->fill_cost_spread();
   copies.invalidation_cost = costs.end;
   copies.read_cpu = chooser_->spared_cpu();
   copies.refused = {.written = shared_.table.left_early(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};
-  copies.entries_max = chooser_->copies();
+  copies.entries_max = chooser.copies();
   copies.bytes_max = shared_.options().maximum_bytes;
-  for (const admit::CopyCurve::Point& point : chooser_->curve())
+  for (const admit::CopyCurve::Point& point : chooser.curve())
     copies.curve.push_back({point.copies, point.saved});
   copies.top = best_copies();
   return copies;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heatsink/admit/admit.h"
-#include "heatsink/copies/server_costs.h"
+#include "heatsink/copies/traffic_meter.h"
 
 namespace heatsink::copies {
 

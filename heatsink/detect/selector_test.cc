@@ -31,6 +31,38 @@ TEST(Selector, NothingHotIsAnAnswer) {
   EXPECT_THAT(told(selector.update(Summary{})), IsEmpty());
 }
 
+// The verdict keeps the evidence of its moment; people who ask later see the present figures.
+TEST(Selector, TheReasonOfNowHasTheFiguresOfNow) {
+  Selector selector({});
+  selector.update(window_of(seconds(1), {{"a", 3100}, {"b", 26'900}}));
+  selector.update(window_of(seconds(2), {{"a", 7930}, {"b", 22'070}}));
+  const auto a = std::find_if(selector.verdicts().begin(), selector.verdicts().end(),
+                              [](const Verdict& verdict) { return verdict.count.key == "a"; });
+  ASSERT_NE(a, selector.verdicts().end());
+  EXPECT_EQ(a->reason, "3100/s >= hot-qps 3000 (10.3 % of traffic)");
+  EXPECT_EQ(selector.reason_now(*a), "7930/s >= hot-qps 3000 (26.4 % of traffic)");
+}
+
+// Hot by hysteresis: the rate has fallen below the threshold, and is not said to be above it.
+TEST(Selector, TheReasonOfNowDoesNotClaimAThresholdThatIsNotReached) {
+  Selector selector({});
+  selector.update(window_of(seconds(1), {{"a", 3100}, {"b", 26'900}}));
+  selector.update(window_of(seconds(2), {{"a", 2900}, {"b", 27'100}}));
+  const auto a = std::find_if(selector.verdicts().begin(), selector.verdicts().end(),
+                              [](const Verdict& verdict) { return verdict.count.key == "a"; });
+  ASSERT_NE(a, selector.verdicts().end());
+  ASSERT_EQ(a->temperature, Temperature::kHot);
+  EXPECT_THAT(selector.reason_now(*a), testing::HasSubstr("2900/s"));
+  EXPECT_THAT(selector.reason_now(*a), testing::Not(testing::HasSubstr(">=")));
+}
+
+TEST(Selector, TheReasonOfAKeyThatIsNotKnownIsItsOwn) {
+  Verdict verdict;
+  verdict.count = key_named("never seen");
+  verdict.reason = "as it was";
+  EXPECT_EQ(Selector({}).reason_now(verdict), "as it was");
+}
+
 TEST(Selector, PromotesAtOnceAndSaysWhy) {
   Selector selector({});
   const std::vector<Change> changes =

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "heatsink/replay/choice.h"
@@ -34,11 +36,12 @@ Bytes rounded_up(std::uint64_t bytes) {
 
 std::string why(const Budget& budget, const std::vector<EarnedSaving>& savings) {
   std::string out = fmt::format(
-      "they take {} of the requests off the server, less the {:g} commands of each fill",
-      percent(budget.chosen.net_ratio), kCommandsPerFill);
+      "they spare the server {} of its work for these requests, less what fills and ends of copies "
+      "cost it, and {} of the commands",
+      percent(budget.chosen.server_ratio), percent(budget.chosen.net_ratio));
   for (const EarnedSaving& other : savings) {
     if (other.capacity == budget.chosen.capacity) continue;
-    out += fmt::format("; {} would take off {}", text(other.capacity), percent(other.net_ratio));
+    out += fmt::format("; {} would spare {}", text(other.capacity), percent(other.server_ratio));
   }
   return out + ".";
 }
@@ -48,24 +51,26 @@ std::string why(const Budget& budget, const std::vector<EarnedSaving>& savings) 
 Budget recommend_budget(const std::vector<EarnedSaving>& savings) {
   assert(!savings.empty());
   Budget out;
-  out.best = *std::max_element(
-      savings.begin(), savings.end(),
-      [](const EarnedSaving& a, const EarnedSaving& b) { return a.net_ratio < b.net_ratio; });
-  out.chosen = out.best;
-  for (const EarnedSaving& saving : savings) {
-    if (saving.net_ratio >= kGoodEnough * out.best.net_ratio &&
-        is_smaller(saving.capacity, out.chosen.capacity))
-      out.chosen = saving;
-  }
-  out.caching = out.best.net_ratio >= kWorthwhileRatio;
+  std::vector<EarnedSaving> rising = savings;
+  std::stable_sort(rising.begin(), rising.end(), [](const EarnedSaving& a, const EarnedSaving& b) {
+    return is_smaller(a.capacity, b.capacity);
+  });
+  std::vector<double> saved;
+  for (const EarnedSaving& saving : rising) saved.push_back(saving.server_ratio);
+  out.best = rising[static_cast<std::size_t>(std::max_element(saved.begin(), saved.end()) -
+                                             saved.begin())];
+  const std::optional<std::size_t> enough = admit::right_size(saved);
+  out.caching = enough.has_value();
+  out.chosen = enough ? rising[*enough] : out.best;
   out.cache_bytes = room_for(out.chosen);
   if (!out.caching) {
-    out.reasons = {{"Are copies worth it?", "no",
-                    fmt::format("the best of the sizes tried, {}, takes {} of the requests off the "
-                                "server; below {} it is not worth its memory. The proxy finds this "
-                                "out by itself and copies nothing.",
-                                text(out.best.capacity), percent(std::max(out.best.net_ratio, 0.0)),
-                                percent(kWorthwhileRatio))}};
+    out.reasons = {
+        {"Are copies worth it?", "no",
+         fmt::format("the best of the sizes tried, {}, spares the server {} of its work "
+                     "for these requests; below {} it is not worth its memory. The "
+                     "proxy finds this out by itself and copies nothing.",
+                     text(out.best.capacity), percent(std::max(out.best.server_ratio, 0.0)),
+                     percent(admit::kSavedWorthwhile))}};
     return out;
   }
   out.reasons = {

@@ -10,8 +10,9 @@
 namespace heatsink::replay {
 
 struct Budget {
-  bool caching = false;  // false: no capacity tried spares the server kWorthwhileRatio
-  // The smallest capacity whose net saving is at least kGoodEnough (choice.h) of the best one's.
+  bool caching = false;  // false: no capacity tried spares the server enough
+  // The smallest capacity that is enough (admit::right_size) by the server's CPU time, as in the
+  // proxy's own advice.
   EarnedSaving chosen;
   EarnedSaving best;
   Bytes cache_bytes{};  // cache.maximum-bytes: the tried limit, or room for twice the peak

@@ -14,7 +14,7 @@ EarnedSaving saving(std::size_t copies, double net, Bytes bytes = kNoByteLimit) 
   out.capacity = {copies, bytes};
   out.copies_peak = copies;
   out.bytes_peak = copies * 1024;
-  out.net_ratio = net;
+  out.net_ratio = out.server_ratio = net;
   return out;
 }
 
@@ -27,8 +27,8 @@ TEST(Budget, TheSmallestThatIsNearlyAsGood) {
   EXPECT_EQ(budget.cache_bytes, mebibytes(8)) << "twice the peak";
   ASSERT_EQ(budget.reasons.size(), 2u);
   EXPECT_EQ(budget.reasons[0].answer, "4096 copies");
-  EXPECT_THAT(budget.reasons[0].why, HasSubstr("48.0 % of the requests"));
-  EXPECT_THAT(budget.reasons[0].why, HasSubstr("65536 copies would take off 50.0 %"));
+  EXPECT_THAT(budget.reasons[0].why, HasSubstr("48.0 % of its work"));
+  EXPECT_THAT(budget.reasons[0].why, HasSubstr("65536 copies would spare 50.0 %"));
 }
 
 TEST(Budget, NearlyAsGoodIsMeasuredAtTheBest) {
@@ -37,11 +37,22 @@ TEST(Budget, NearlyAsGoodIsMeasuredAtTheBest) {
   EXPECT_EQ(budget.chosen.capacity.entries_max, 100u) << "10 copies save 95 % of that, not of 50 %";
 }
 
+// Commands are shown beside it.
+TEST(Budget, TheServersWorkDecides) {
+  EarnedSaving few = saving(1000, 0.40), many = saving(4096, 0.60);
+  many.net_ratio = 0.35;
+  const Budget budget = recommend_budget({many, few});
+  EXPECT_EQ(budget.chosen.capacity.entries_max, 4096u);
+  EXPECT_THAT(budget.reasons[0].why, HasSubstr("60.0 % of its work"));
+  EXPECT_THAT(budget.reasons[0].why, HasSubstr("35.0 % of the commands"));
+}
+
 TEST(Budget, ALittleIsNotWorthIt) {
   const Budget budget = recommend_budget({saving(1000, -0.1), saving(4096, 0.009)});
   EXPECT_FALSE(budget.caching);
-  EXPECT_THAT(budget.reasons[0].why, HasSubstr("4096 copies, takes 0.9 % of the requests"));
-  EXPECT_THAT(recommend_budget({saving(1000, -0.1)}).reasons[0].why, HasSubstr("takes 0.0 %"));
+  EXPECT_THAT(budget.reasons[0].why, HasSubstr("4096 copies, spares the server 0.9 %"));
+  EXPECT_THAT(recommend_budget({saving(1000, -0.1)}).reasons[0].why,
+              HasSubstr("spares the server 0.0 %"));
 }
 
 TEST(Budget, AGivenLimitOfBytesIsTheAnswer) {

@@ -29,6 +29,7 @@ struct CopyRules {
   Nanos retry_after = std::chrono::seconds(1);  // an evicted or refused key waits this long
   Bytes value_bytes_max = kibibytes(256);
   Bytes value_bytes_assumed{512};  // for values whose size the trace does not give
+  double at_once = 1;              // commands that clients send at once (admit::TrafficShape)
 };
 
 // Memory of a copy besides its key and value: the table's entry, the copy's fields, and the framing

@@ -25,11 +25,10 @@ class EarnedPlay {
         rules_(rules),
         state_(capacity.entries_max),
         admission_(state_),
-        chooser_(
-            {.copies_max = capacity.entries_max, .life = rules.expire_after_write, .costs = kCosts},
-            state_),
+        chooser_({.copies_max = capacity.entries_max, .life = rules.expire_after_write}, state_),
         entries_(trace.keys.size()) {
     out_.capacity = capacity;
+    chooser_.set_traffic(admit::guessed_shape(rules.at_once));
   }
 
   EarnedSaving run(std::atomic<std::uint64_t>& done) {
@@ -40,18 +39,17 @@ class EarnedPlay {
       if (++count % kAccessesPerProgress == 0) done += kAccessesPerProgress;
     }
     done += count % kAccessesPerProgress;
+    out_.costs = chooser_.costs();
     return out_;
   }
 
  private:
-  static constexpr admit::Costs kCosts{.fill = kCommandsPerFill, .end = 0};
-
   struct Entry {
     std::list<std::uint32_t>::iterator place{};
     std::int64_t ends_ns = 0;  // kNotFilled: a write has ended the copy
     std::uint32_t bytes = 0;
+    std::uint8_t served = 0;  // since its fill, at most kReadsToPayMax
     bool is_held = false;
-    bool has_served = false;  // since its fill
     bool is_visited = false;
   };
 
@@ -66,7 +64,8 @@ class EarnedPlay {
     Entry& entry = entries_[access.key];
     const std::uint32_t value = value_bytes(access);
     if (entry.is_held && access.at_ns < entry.ends_ns) {
-      entry.is_visited = entry.has_served = true;
+      entry.is_visited = true;
+      if (entry.served < admit::Costs::kReadsToPayMax) ++entry.served;
       ++out_.hits;
       out_.hit_bytes += value;
     } else if (value <= rules_.value_bytes_max.count &&
@@ -88,7 +87,7 @@ class EarnedPlay {
     entry.bytes = static_cast<std::uint32_t>(value + kCopyOverheadBytes +
                                              trace_.keys.name(access.key).size());
     entry.ends_ns = access.at_ns + rules_.expire_after_write.count();
-    entry.has_served = false;
+    entry.served = 0;
     bytes_ += entry.bytes;
     while (bytes_ > out_.capacity.bytes_max.count) {
       evict();
@@ -98,11 +97,13 @@ class EarnedPlay {
     out_.bytes_peak = std::max(out_.bytes_peak, bytes_);
   }
 
-  // A copy that has served a read was worth its fill: the next read fills it again.
+  // A copy that has served the reads that pay for it was worth its fill: the next read fills it
+  // again.
   void write(std::uint32_t key) {
     Entry& entry = entries_[key];
     if (!entry.is_held || entry.ends_ns == kNotFilled) return;
-    if (!entry.has_served) return drop(key);
+    ++out_.ended;
+    if (entry.served < chooser_.reads_to_pay()) return drop(key);
     drop_bytes(key);
     entry.ends_ns = kNotFilled;
   }
@@ -138,7 +139,7 @@ class EarnedPlay {
     next_play_ns_ = now_ns + kPlayEvery;
     if (now_ns < next_tick_ns_) return;
     next_tick_ns_ = now_ns + kTickEvery;
-    chooser_.tick(held, out_.capacity.entries_max);
+    chooser_.tick(held, TimePoint(Nanos(now_ns)));
   }
 
   std::uint32_t value_bytes(const TraceAccess& access) const {
@@ -150,7 +151,7 @@ class EarnedPlay {
   const CopyRules& rules_;
   admit::AdmissionState state_;
   admit::CopyAdmission admission_;
-  admit::SizedChooser chooser_;
+  admit::CostedChooser chooser_;
   std::vector<Entry> entries_;
   std::list<std::uint32_t> order_;  // keys with an entry, oldest first
   std::list<std::uint32_t>::iterator hand_ = order_.end();
@@ -194,10 +195,15 @@ std::vector<EarnedSaving> earned_savings(const Trace& trace,
   for (std::thread& worker : workers) worker.join();
   const auto requests = static_cast<double>(trace.requests());
   const auto bytes = static_cast<double>(bytes_read(trace, rules));
+  const double commands_of_fill = admit::commands_of_fill(admit::guessed_shape(rules.at_once));
   for (EarnedSaving& saving : result) {
     const auto hits = static_cast<double>(saving.hits);
     saving.hit_ratio = hits / requests;
-    saving.net_ratio = (hits - kCommandsPerFill * static_cast<double>(saving.fills)) / requests;
+    const auto fills = static_cast<double>(saving.fills);
+    saving.net_ratio = (hits - commands_of_fill * fills) / requests;
+    saving.server_ratio =
+        (hits - saving.costs.fill * fills - saving.costs.end * static_cast<double>(saving.ended)) /
+        requests;
     saving.bytes_ratio = bytes > 0 ? static_cast<double>(saving.hit_bytes) / bytes : 0;
   }
   return result;

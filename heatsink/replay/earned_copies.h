@@ -13,21 +13,22 @@
 
 namespace heatsink::replay {
 
-// What a fill costs the server, in reads that a copy spares it: a GET and a PTTL besides the
-// client's own GET. Where a client waits for the fill, it replaces that GET and costs less.
-inline constexpr double kCommandsPerFill = 2;
-
 struct EarnedSaving {
   Capacity capacity;
   std::uint64_t hits = 0;
   std::uint64_t hit_bytes = 0;  // sizes of the values
   std::uint64_t fills = 0;
+  std::uint64_t ended = 0;  // copies that a write ended
   std::uint64_t evictions = 0;
   std::uint64_t copies_peak = 0;
   std::uint64_t bytes_peak = 0;  // with kCopyOverheadBytes each
   double hit_ratio = 0;          // hits, as a part of all requests
-  // The same, less the commands of fills: what the server is spared. May be negative.
+  // The same, less the commands of fills: the commands that the server is spared. May be negative.
   double net_ratio = 0;
+  // The same, less the server's CPU time for fills and ends (admit::costs_of): the figure by which
+  // the proxy chooses, as a part of all requests. May be negative.
+  double server_ratio = 0;
+  admit::Costs costs{};    // at the end of the trace
   double bytes_ratio = 0;  // of all value bytes read; assumed sizes count
 };
 

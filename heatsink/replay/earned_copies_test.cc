@@ -39,8 +39,20 @@ TEST(EarnedCopies, CopiesOfPopularKeysAnswerTheirReads) {
   EXPECT_GT(saving.evictions, 0u);
   EXPECT_DOUBLE_EQ(saving.hit_ratio, static_cast<double>(saving.hits) / 300'000);
   EXPECT_DOUBLE_EQ(saving.net_ratio, static_cast<double>(saving.hits) / 300'000 -
-                                         2 * static_cast<double>(saving.fills) / 300'000);
+                                         static_cast<double>(saving.fills) / 300'000)
+      << "clients wait for fills: each is one command more";
+  EXPECT_NEAR(saving.server_ratio, saving.net_ratio, 0.001) << "the least that a fill costs";
   EXPECT_DOUBLE_EQ(saving.bytes_ratio, saving.hit_ratio) << "all values have the same size";
+}
+
+TEST(EarnedCopies, BehindPipelinesFillsCostTheServerMore) {
+  const Trace trace = popular_keys(10'000, 20);
+  CopyRules pipelined;
+  pipelined.at_once = 20;
+  const EarnedSaving alone = played(trace, {1000, kNoByteLimit});
+  const EarnedSaving many = played(trace, {1000, kNoByteLimit}, pipelined);
+  EXPECT_GT(many.costs.fill, 2);
+  EXPECT_LT(many.server_ratio, alone.server_ratio);
 }
 
 TEST(EarnedCopies, MoreRoomSavesMore) {

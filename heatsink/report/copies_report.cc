@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+
+#include "heatsink/admit/admit.h"
 
 namespace heatsink::report {
 namespace {
-
-// A larger cache is worth its memory if it saves so much more of the reads; a smaller one is as
-// good if it saves nearly the same.
-constexpr double kWorthMore = 0.02;
-constexpr double kAsGood = 0.95;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
@@ -35,20 +33,24 @@ std::string budget_advice(const CopiesReport& report) {
   if (report.curve.empty()) return "";
   if (now == report.curve.end())
     return "the cache has room for more copies than the traffic so far could use";
-  const std::string today = fmt::format("instead of {} with {}", percent(now->saved), now->entries);
-  const auto best = std::max_element(
-      now, report.curve.end(), [](const auto& a, const auto& b) { return a.saved < b.saved; });
-  if (!report.choice && best->saved < kWorthMore)
+  std::vector<std::size_t> copies;
+  std::vector<double> saved;
+  for (const CopiesReport::Point& point : report.curve) {
+    copies.push_back(point.entries);
+    saved.push_back(point.saved);
+  }
+  const admit::SizeAdvice advice =
+      admit::size_advice(copies, saved, static_cast<std::size_t>(now - report.curve.begin()));
+  if (advice.what == admit::SizeAdvice::Do::kNothingPays)
     return "no number of copies pays now: their fills and ends would cost the server more than "
-           "they save";
-  if (best->saved >= now->saved + kWorthMore)
-    return fmt::format("{}, {}: raise cache.maximum-size, or cache.maximum-bytes if it evicts them",
-                       saves(*best), today);
-  const auto least = std::find_if(report.curve.begin(), now, [&](const CopiesReport::Point& point) {
-    return now->saved > 0 && point.saved >= now->saved * kAsGood;
-  });
-  if (least != now)
-    return fmt::format("{}, {}: the cache is larger than needed", saves(*least), today);
+           "they save, or nearly as much";
+  const std::string instead =
+      fmt::format("{}, instead of {} with {}", saves(report.curve[advice.to]), percent(now->saved),
+                  now->entries);
+  if (advice.what == admit::SizeAdvice::Do::kRaise)
+    return instead + ": raise cache.maximum-size, or cache.maximum-bytes if it evicts them";
+  if (advice.what == admit::SizeAdvice::Do::kLower)
+    return instead + ": the cache is larger than needed";
   return fmt::format("the size is right: {}, and four times as many {}", saves(*now),
                      percent(report.curve.back().saved));
 }

@@ -26,6 +26,7 @@ struct CopiesReport {
 
   // In reads that a copy spares the server.
   double fill_cost = 0;
+  double fill_cost_spread = 0;  // how far it wandered lately: two standard deviations
   double invalidation_cost = 0;
   // The server's CPU time for such a read, as measured on one machine; nothing: unknown.
   std::optional<Nanos> read_cpu{};

@@ -142,6 +142,7 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
                                  {"order", copies->choice->order}};
   out["saved"] = number(copies->saved);
   out["fill_cost"] = number(copies->fill_cost);
+  out["fill_cost_spread"] = number(copies->fill_cost_spread);
   out["invalidation_cost"] = number(copies->invalidation_cost);
   out["read_cpu_seconds"] = copies->read_cpu ? seconds(*copies->read_cpu) : nullptr;
   out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},

@@ -77,6 +77,9 @@ json::object earned_object(const replay::EarnedSaving& saving, bool bytes_known)
     out["bytes_max"] = saving.capacity.bytes_max.count;
   out["hit_ratio"] = saving.hit_ratio;
   out["net_ratio"] = saving.net_ratio;
+  out["server_ratio"] = saving.server_ratio;
+  out["fill_cost"] = saving.costs.fill;
+  out["invalidation_cost"] = saving.costs.end;
   if (bytes_known) out["bytes_ratio"] = saving.bytes_ratio;
   out["hits"] = saving.hits;
   out["fills"] = saving.fills;

@@ -137,10 +137,12 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
   sheet.add("saves", fmt::format("{} of the reads, less what copies cost the server",
                                  percent_text(copies.saved)));
   sheet.add("now", now_text(view, copies));
-  sheet.add("costs",
-            fmt::format("a fill costs the server as much as {:.1f} reads that a copy spares "
-                        "it; an invalidation {:.1f}{}",
-                        copies.fill_cost, copies.invalidation_cost, cpu_text(copies.read_cpu)));
+  sheet.add(
+      "costs",
+      fmt::format("a fill costs the server as much as {:.1f} ±{:.1f} reads that a copy spares "
+                  "it; an invalidation {:.1f}{}",
+                  copies.fill_cost, copies.fill_cost_spread, copies.invalidation_cost,
+                  cpu_text(copies.read_cpu)));
   add_refusals(sheet, copies);
   add_budget(sheet, copies);
   return with_best_copies(sheet, copies);

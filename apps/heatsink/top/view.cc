@@ -261,6 +261,7 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
   }
   members.read("saved", copies.saved);
   members.read("fill_cost", copies.fill_cost);
+  if (members.has("fill_cost_spread")) members.read("fill_cost_spread", copies.fill_cost_spread);
   members.read("invalidation_cost", copies.invalidation_cost);
   if (members.has("read_cpu_seconds")) members.read("read_cpu_seconds", copies.read_cpu.emplace());
   if (const auto* refused = members.find("refused", "an object", json::kind::object)) {

@@ -130,6 +130,7 @@ struct CopiesView {
   std::string order;
   double saved = 0;
   double fill_cost = 0, invalidation_cost = 0;  // in reads that a copy spares the server
+  double fill_cost_spread = 0;                  // how far it wandered lately
   std::optional<Nanos> read_cpu;                // the server's CPU time for such a read
   std::uint64_t seldom_read = 0, written = 0, too_big = 0, no_room = 0;  // refused since the start
   std::uint64_t entries_max = 0;

@@ -12,6 +12,7 @@ inline CopiesReport sample_copies() {
   return CopiesReport{.choice = CopiesReport::Choice{3, 131'072, "clock"},
                       .saved = 0.625,
                       .fill_cost = 1.5,
+                      .fill_cost_spread = 0.25,
                       .invalidation_cost = 0.5,
                       .read_cpu = std::chrono::microseconds(20),
                       .refused = {1200, 30, 4, 5},

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/admit/cost_model.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::admit {
+namespace {
+
+constexpr ServerPrices kPrices{};
+
+// Its price is small, but it is one command more than the read.
+TEST(CostModelTest, AFillThatReplacesALoneReadCostsACommand) {
+  const Costs costs = costs_of({.at_once = 1, .awaited = 1}, kPrices);
+  EXPECT_DOUBLE_EQ(costs.of_fill(0), 1);
+  EXPECT_LT(costs.end, 0.6);
+}
+
+// However small the prices: PTTL and the read come besides the client's own read.
+TEST(CostModelTest, AGatheredFillCostsTwoCommands) {
+  const Costs costs = costs_of({.at_once = 1, .awaited = 0, .reads_together = 1e6}, kPrices);
+  EXPECT_DOUBLE_EQ(costs.of_fill(1), 2);
+}
+
+// Clients that pipeline: a hit spares one command of many, and a fill wakes the server up.
+TEST(CostModelTest, AFillOfItsOwnIsDearBesideManyCommandsAtOnce) {
+  const Costs costs = costs_of({.at_once = 20, .awaited = 0}, kPrices);
+  EXPECT_GT(costs.of_fill(0), 20);
+  EXPECT_GT(costs.end, 5);
+}
+
+// Of 1000 reads, 5 % need a fill: 50, but no more than 32 are sent at once.
+TEST(CostModelTest, FillsAtOnceShareAWakeUp) {
+  const Costs costs = costs_of({.at_once = 20, .awaited = 0, .reads_together = 1000}, kPrices);
+  EXPECT_NEAR(costs.of_fill(0.05), 3.1, 0.2);
+  EXPECT_NEAR(costs.of_fill(0.01), 4.5, 0.2);
+}
+
+// It would have come with others, so it spares no wake-up. The fill comes alone.
+TEST(CostModelTest, AFillThatReplacesOneOfManyReadsIsDear) {
+  const TrafficShape shape{.at_once = 20, .awaited = 1, .reads_together = 1000};
+  EXPECT_GT(costs_of(shape, kPrices).of_fill(0.05), 20);
+}
+
+TEST(CostModelTest, FillsOfAHeldKeyComeAlone) {
+  const TrafficShape many{.at_once = 20, .awaited = 0, .reads_together = 1000};
+  EXPECT_DOUBLE_EQ(held_costs_of({}, kPrices).of_fill(0), 1);
+  EXPECT_GT(held_costs_of(many, kPrices).of_fill(0.05), 20);
+  EXPECT_EQ(held_costs_of(many, kPrices).end, costs_of(many, kPrices).end);
+}
+
+TEST(CostModelTest, ALoneReadSparesAWakeUpAndOneOfManyDoesNot) {
+  EXPECT_NEAR(spared_seconds({.at_once = 1}, kPrices), 13.6e-6, 0.1e-6);
+  EXPECT_NEAR(spared_seconds({.at_once = 20}, kPrices), 0.63e-6, 0.01e-6);
+}
+
+TEST(CostModelTest, ClientsThatPipelineAreGuessedNotToWait) {
+  EXPECT_DOUBLE_EQ(guessed_shape(1).awaited, 1);
+  EXPECT_LT(guessed_shape(20).awaited, 0.01);
+  EXPECT_DOUBLE_EQ(guessed_shape(0).at_once, 1) << "before any traffic";
+}
+
+}  // namespace
+}  // namespace heatsink::admit

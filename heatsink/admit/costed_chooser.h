@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the choice of what gets a copy by the cost model: the whole of what the proxy decides and
+// `heatsink replay` plays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heatsink/admit/cost_model.h"
+#include "heatsink/admit/sized_chooser.h"
+#include "heatsink/base/clock.h"
+
+namespace heatsink::admit {
+
+// One thread. No clock.
+class CostedChooser {
+ public:
+  struct Options {
+    std::size_t copies_max = 65'536;        // keys that may have a copy
+    Nanos life = std::chrono::seconds(10);  // of a copy whose key has no shorter TTL
+    Nanos gather_for = Millis(50);          // fills that no client waits for
+    std::int64_t workers = 1;               // each gathers fills of its own
+  };
+  // `state` outlives it.
+  CostedChooser(const Options& options, AdmissionState& state);
+
+  // From now on. `reads_together` of the shape is the chooser's own figure.
+  void set_traffic(const TrafficShape& shape);
+  void set_prices(const ServerPrices& prices);
+
+  void play(std::span<const SampledAccess> accesses, const SizedChooser::Held& held, TimePoint now);
+  // A fill has shown how long copies of this key live.
+  void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
+  // Call it about once per second.
+  void tick(const SizedChooser::Held& held, TimePoint now);
+
+  const Choice& choice() const { return chooser_.choice(); }
+  std::uint32_t reads_to_pay() const { return reads_to_pay_; }
+  // Of the choice: `fill` has its part of the wake-ups.
+  Costs costs() const { return costs_for(shape_); }
+  // If that were the traffic; its `reads_together` is not looked at.
+  Costs costs_for(TrafficShape shape) const;
+  Costs held_costs() const { return held_costs_of(shape_, prices_); }
+  double spared_seconds() const { return admit::spared_seconds(shape_, prices_); }
+  const TrafficShape& traffic() const { return shape_; }
+
+  // For people.
+  std::vector<Chooser::Estimate> estimates() const { return chooser_.estimates(); }
+  double saved() const;  // by the choice; 0: nothing is copied
+  std::vector<CopyCurve::Point> curve() const { return chooser_.curve(); }
+  std::size_t copies() const { return chooser_.copies(); }
+
+ private:
+  void follow_costs();
+
+  const Options options_;
+  TrafficShape shape_;
+  ServerPrices prices_;
+  SizedChooser chooser_;
+  std::uint32_t reads_to_pay_ = 1;
+  double reads_ = 0;  // since ticked_at_, by the sample
+  TimePoint ticked_at_{};
+};
+
+}  // namespace heatsink::admit

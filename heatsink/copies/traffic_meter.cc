@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/traffic_meter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heatsink::copies {
+namespace {
+
+// The guess before the first fills (admit::guessed_shape) counts as much as so many fills.
+constexpr double kGuessedFills = 32;
+constexpr double kRecentKept = 0.8;   // per second: about 5 s
+constexpr double kSteadyKept = 0.97;  // about 33 s
+
+// A change beyond the noise: the commands at once by this factor, the awaited fills by this share.
+constexpr double kMovedFactor = 1.5;
+constexpr double kMovedShare = 0.4;
+constexpr double kCommandsToKnow = 200;
+
+double ratio(double some, double all, double otherwise) { return all < 1 ? otherwise : some / all; }
+
+}  // namespace
+
+ServerWork operator-(const ServerWork& now, const ServerWork& then) {
+  return {.commands = now.commands - then.commands,
+          .writes = now.writes - then.writes,
+          .awaited_fills = now.awaited_fills - then.awaited_fills,
+          .gathered_fills = now.gathered_fills - then.gathered_fills};
+}
+
+ServerWork& ServerWork::operator+=(const ServerWork& more) {
+  commands += more.commands;
+  writes += more.writes;
+  awaited_fills += more.awaited_fills;
+  gathered_fills += more.gathered_fills;
+  return *this;
+}
+
+void TrafficMeter::Sums::decay(double kept) {
+  for (double* sum : {&commands, &writes, &awaited_fills, &gathered_fills}) *sum *= kept;
+}
+
+void TrafficMeter::Sums::add(const ServerWork& work) {
+  commands += static_cast<double>(work.commands);
+  writes += static_cast<double>(work.writes);
+  awaited_fills += static_cast<double>(work.awaited_fills);
+  gathered_fills += static_cast<double>(work.gathered_fills);
+}
+
+void TrafficMeter::saw(const ServerWork& work) {
+  recent_.add(work);
+  steady_.add(work);
+}
+
+void TrafficMeter::tick() {
+  moved_for_ = has_moved() ? moved_for_ + 1 : 0;
+  if (moved_for_ >= kSureTicks) {
+    steady_ = recent_;
+    moved_for_ = 0;
+  }
+  recent_.decay(kRecentKept);
+  steady_.decay(kSteadyKept);
+}
+
+bool TrafficMeter::has_moved() const {
+  if (recent_.commands < kCommandsToKnow) return false;
+  const admit::TrafficShape now = recent(), before = shape();
+  const double factor =
+      std::max(now.at_once, before.at_once) / std::min(now.at_once, before.at_once);
+  return factor > kMovedFactor || std::abs(now.awaited - before.awaited) > kMovedShare;
+}
+
+admit::TrafficShape TrafficMeter::shape_of(const Sums& sums) {
+  admit::TrafficShape shape = admit::guessed_shape(ratio(sums.commands, sums.writes, 1));
+  shape.awaited = (sums.awaited_fills + kGuessedFills * shape.awaited) /
+                  (sums.awaited_fills + sums.gathered_fills + kGuessedFills);
+  return shape;
+}
+
+}  // namespace heatsink::copies

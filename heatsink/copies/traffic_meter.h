@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the shape of the traffic to the server, by which admit::costs_of() prices copies.
+#pragma once
+
+#include <cstdint>
+
+#include "heatsink/admit/admit.h"
+
+namespace heatsink::copies {
+
+// What a server had to do for its proxy.
+struct ServerWork {
+  std::uint64_t commands = 0;  // of clients
+  std::uint64_t writes = 0;    // system calls of the workers that sent them
+  // For keys that are not held.
+  std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
+  std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together
+
+  friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
+  ServerWork& operator+=(const ServerWork& more);
+};
+
+// The shape decides which keys get copies, and copies change the traffic. So it has to be steady:
+// it is the mean of about half a minute, and only a change that lasts for kSureTicks and is clearly
+// beyond the noise replaces it at once. One thread.
+class TrafficMeter {
+ public:
+  static constexpr int kSureTicks = 3;
+
+  void saw(const ServerWork& work);
+  // Call it about once per second: older work counts less.
+  void tick();
+  admit::TrafficShape shape() const { return shape_of(steady_); }
+  // Of the last few seconds: shows how far the figures wander.
+  admit::TrafficShape recent() const { return shape_of(recent_); }
+
+ private:
+  // Sums in which older work counts less.
+  struct Sums {
+    double commands = 0, writes = 0, awaited_fills = 0, gathered_fills = 0;
+    void decay(double kept);
+    void add(const ServerWork& work);
+  };
+  static admit::TrafficShape shape_of(const Sums& sums);
+  bool has_moved() const;
+
+  Sums recent_, steady_;
+  int moved_for_ = 0;  // ticks
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/traffic_meter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace heatsink::copies {
+namespace {
+
+constexpr ServerWork kAlone{.commands = 1000, .writes = 1000};
+constexpr ServerWork kPipelined{.commands = 20'000, .writes = 1000};
+
+// The same work in each of these seconds.
+void pass(TrafficMeter& meter, int seconds, const ServerWork& work) {
+  for (int i = 0; i < seconds; ++i) {
+    meter.saw(work);
+    meter.tick();
+  }
+}
+
+TEST(TrafficMeterTest, BeforeAnyTrafficCommandsComeAlone) {
+  EXPECT_DOUBLE_EQ(TrafficMeter().shape().at_once, 1);
+  EXPECT_DOUBLE_EQ(TrafficMeter().shape().awaited, 1);
+}
+
+TEST(TrafficMeterTest, TheFirstTrafficCountsAtOnce) {
+  TrafficMeter meter;
+  meter.saw(kPipelined);
+  EXPECT_DOUBLE_EQ(meter.shape().at_once, 20);
+  EXPECT_LT(meter.shape().awaited, 0.01) << "a guess";
+}
+
+TEST(TrafficMeterTest, FillsShowWhoWaits) {
+  TrafficMeter meter;
+  ServerWork work = kAlone;
+  work.gathered_fills = 1000;
+  meter.saw(work);
+  EXPECT_LT(meter.shape().awaited, 0.05);
+}
+
+// The same load; sometimes two clients' commands come together, and a fill finds company.
+TEST(TrafficMeterTest, NoiseIsSmoothed) {
+  TrafficMeter meter;
+  pass(meter, 40, {.commands = 1200, .writes = 1000, .awaited_fills = 50, .gathered_fills = 10});
+  double lowest = 1e9, highest = 0;
+  for (int second = 0; second < 100; ++second) {
+    const bool odd = second % 2 == 1;
+    pass(meter, 1,
+         {.commands = odd ? 1600U : 1000U,
+          .writes = 1000,
+          .awaited_fills = odd ? 10U : 60U,
+          .gathered_fills = odd ? 40U : 0U});
+    const double fill = admit::costs_of(meter.shape(), {}).of_fill(0.1);
+    lowest = std::min(lowest, fill);
+    highest = std::max(highest, fill);
+  }
+  EXPECT_LT(highest / lowest, 1.2);
+  EXPECT_GE(lowest, 1);
+}
+
+TEST(TrafficMeterTest, ALastingChangeCountsSoon) {
+  TrafficMeter meter;
+  pass(meter, 100, kPipelined);
+  pass(meter, 1, kAlone);
+  EXPECT_GT(meter.shape().at_once, 15) << "one second may be chance";
+  pass(meter, 14, {.commands = 10'000, .writes = 10'000});
+  EXPECT_LT(meter.shape().at_once, 1.5);
+}
+
+TEST(TrafficMeterTest, AQuietServerShowsNothingNew) {
+  TrafficMeter meter;
+  pass(meter, 100, kPipelined);
+  pass(meter, 60, {.commands = 1, .writes = 1});
+  EXPECT_GT(meter.shape().at_once, 15);
+}
+
+}  // namespace
+}  // namespace heatsink::copies

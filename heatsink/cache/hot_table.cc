@@ -48,14 +48,15 @@ HotTable::~HotTable() {
   for_each_entry([](const Entry& entry) { delete &entry; });
 }
 
+// Where nothing is worth a copy, no look-up reads the index. size_ counts a key before the index
+// has it, and until it has left; like the index it is seq_cst.
 const Entry* HotTable::find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept {
+  if (none()) return nullptr;
   return index_.find(hash,
                      [&](const Entry& entry) { return entry.db() == db && entry.key() == key; });
 }
 
-bool HotTable::none() const noexcept { return size_.load() == 0; }
-
-bool HotTable::has(KeyHash hash) const noexcept { return find_entry(hash) != nullptr; }
+bool HotTable::has(KeyHash hash) const noexcept { return !none() && find_entry(hash) != nullptr; }
 
 Entry* HotTable::find_entry(KeyHash hash) const {
   return index_.find(hash, [&](const Entry& entry) { return entry.hash() == hash; });

@@ -71,7 +71,8 @@ class HotTable {
   // Readers. The entry is valid until the reader's next quiescent state.
   const Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept;
   bool has(KeyHash hash) const noexcept;  // compares hashes only: may err towards true
-  bool none() const noexcept;             // true: no key is hot, so no copy exists
+  // True: no key is hot, so no copy exists.
+  bool none() const noexcept { return size_.load() == 0; }
   // The maximum of Entry::shown() over all keys. A reader that has seen a copy of this table sees
   // at least the send time of that copy's fill here. So the answer to a fill sent later is not
   // older than what the reader saw.

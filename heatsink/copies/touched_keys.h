@@ -21,6 +21,7 @@ struct TouchedKey {
 class TouchedKeys {
  public:
   void add(const TouchedKey& key) {
+    has_writes_ |= key.write;
     if (count_++ == 0) {
       first_ = key;
       return;
@@ -30,6 +31,7 @@ class TouchedKeys {
   }
 
   std::size_t size() const { return count_; }
+  bool has_writes() const { return has_writes_; }
 
   template <class Visit>
   void for_each(Visit visit) const {
@@ -45,6 +47,7 @@ class TouchedKeys {
 
  private:
   std::size_t count_ = 0;
+  bool has_writes_ = false;
   TouchedKey first_;
   std::unique_ptr<std::vector<TouchedKey>> rest_;
 };

@@ -49,5 +49,18 @@ TEST(TouchedKeys, Move) {
   to.for_each([](const TouchedKey& each) { EXPECT_EQ(each.write, each.name.value == 1); });
 }
 
+TEST(TouchedKeys, KnowsWhetherAnyKeyIsWritten) {
+  TouchedKeys reads;
+  reads.add({NameHash{1}, KeyHash{1}, false});
+  EXPECT_FALSE(reads.has_writes());
+  TouchedKeys keys;
+  keys.add({NameHash{2}, KeyHash{2}, false});
+  keys.add({NameHash{3}, KeyHash{3}, true});
+  keys.add({NameHash{4}, KeyHash{4}, false});
+  EXPECT_TRUE(keys.has_writes());
+  reads.append(keys);
+  EXPECT_TRUE(reads.has_writes());
+}
+
 }  // namespace
 }  // namespace heatsink::copies

@@ -183,10 +183,11 @@ void WorkerCopies::look_at_hit(const cache::Entry& entry, const cache::Copy& cop
 
 void WorkerCopies::begin_writes(Effects& effects) {
   if (!shared_.options().cache_enabled) return;
+  effects.writes_begun = true;
+  if (!effects.keys.has_writes()) return;
   effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write) shared_.fences.write_begins(key.name);
   });
-  effects.writes_begun = true;
 }
 
 void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, Shown shown) {
@@ -198,13 +199,10 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
   }
   // What began while there were copies must end, even if they are off by now.
   if (!shared_.options().cache_enabled && !effects.writes_begun) return;
-  effects.keys.for_each([&](const TouchedKey& key) {
-    if (key.write && effects.writes_begun) {
-      shared_.fences.write_ends(key.name, now);
-    } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
-      shared_.fences.raise(key.name, now);
-    }
-  });
+  // Most replies: of a read, and nothing is hot.
+  const bool fences_keys =
+      effects.keys.has_writes() || (shown == Shown::kPerhaps && !shared_.table.none());
+  if (fences_keys) fence_keys(effects, now, shown);
   // Without copies, or without a proof for them, there is nothing to protect.
   const bool doubtful =
       effects.unknown_keys && !shared_.table.none() && (shared_.proof.up() || effects.flush);
@@ -213,6 +211,16 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
   shared_.fences.raise_unknown(now);
   const std::uint64_t held = hold(client);
   if (held != 0 || effects.flush) source_.request_barrier({worker_, held, effects.flush});
+}
+
+void WorkerCopies::fence_keys(const Effects& effects, TimePoint now, Shown shown) {
+  effects.keys.for_each([&](const TouchedKey& key) {
+    if (key.write && effects.writes_begun) {
+      shared_.fences.write_ends(key.name, now);
+    } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
+      shared_.fences.raise(key.name, now);
+    }
+  });
 }
 
 }  // namespace heatsink::copies

@@ -181,6 +181,7 @@ class WorkerCopies {
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
   ServerWork take_server_work();
+  void fence_keys(const Effects& effects, TimePoint now, Shown shown);
 
   NodeState& shared_;
   CopySource& source_;

@@ -21,9 +21,10 @@ namespace {
 
 // No key has more than `total`, the sum of all keys.
 std::uint64_t high_of(const Counts& counts, const SampleBounds& sample, std::uint64_t total) {
-  if (is_full(counts)) return total;
+  const std::uint64_t counted = low(counts);
+  if (is_full(counts, counted)) return total;
   const std::uint64_t missed = std::uint64_t{counts.missed_now} + counts.missed_last;
-  return missed == 0 ? low(counts) : std::min(low(counts) + sample.high(missed), total);
+  return missed == 0 ? counted : std::min(counted + sample.high(missed), total);
 }
 
 }  // namespace

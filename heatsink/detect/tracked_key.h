@@ -106,10 +106,10 @@ inline std::uint64_t low(const Counts& counts) { return sum(counts.count); }
 bool has_full_slot(const Counts& counts);  // O(slots)
 
 // True if a count or the uncounted part is saturated, so that it has no bound. Each summary asks it
-// of each key: no slot is saturated if the sum of all slots is small enough.
-inline bool is_full(const Counts& counts) {
+// of each key: no slot is saturated if `counted`, the sum of all slots, is small enough.
+inline bool is_full(const Counts& counts, std::uint64_t counted) {
   return counts.missed_last == kMissedLastMax || counts.missed_now == UINT32_MAX ||
-         (low(counts) >= UINT32_MAX && has_full_slot(counts));
+         (counted >= UINT32_MAX && has_full_slot(counts));
 }
 
 // The counted reads, writes, hits and bytes.

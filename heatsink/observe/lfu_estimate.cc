@@ -5,8 +5,12 @@
 #include <boost/math/distributions/gamma.hpp>
 #include <limits>
 
+#include "heatsink/observe/math_policy.h"
+
 namespace heatsink::observe {
 namespace {
+
+using Gamma = boost::math::gamma_distribution<double, InDouble>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -20,7 +24,7 @@ double accesses_to_pass(int counter, double log_factor) {
     variance += rise * (rise - 1);
   }
   if (variance <= 0) return mean;
-  const boost::math::gamma_distribution<> sum(mean * mean / variance, variance / mean);
+  const Gamma sum(mean * mean / variance, variance / mean);
   return boost::math::quantile(boost::math::complement(sum, kTail));
 }
 

@@ -7,17 +7,22 @@
 #include <cmath>
 #include <limits>
 
+#include "heatsink/observe/math_policy.h"
+
 namespace heatsink::observe {
 namespace {
+
+using ChiSquared = boost::math::chi_squared_distribution<double, InDouble>;
+using StudentsT = boost::math::students_t_distribution<double, InDouble>;
 
 // Garwood's lower and upper bound of a Poisson mean, from `count` observed events.
 double poisson_low(double count) {
   if (count <= 0) return 0;
-  return boost::math::quantile(boost::math::chi_squared(2 * count), kTail) / 2;
+  return boost::math::quantile(ChiSquared(2 * count), kTail) / 2;
 }
 
 double poisson_high(double count) {
-  const boost::math::chi_squared distribution(2 * count + 2);
+  const ChiSquared distribution(2 * count + 2);
   return boost::math::quantile(boost::math::complement(distribution, kTail)) / 2;
 }
 
@@ -46,7 +51,7 @@ double change(std::span<const WindowCount> windows, double rate, double seconds)
     const double residual = window.low - rate * window.seconds;
     squares += residual * residual;
   }
-  const boost::math::students_t distribution(n - 1);
+  const StudentsT distribution(n - 1);
   const double t = boost::math::quantile(boost::math::complement(distribution, kTail));
   return t * std::sqrt(squares / (n - 1) * n) / seconds;
 }

@@ -242,16 +242,6 @@ class Logins(DoctorTest):
         password = {"HEATSINK_UPSTREAM_PASSWORD": "secret"}
         self.assertEqual(doctor(address(redis), environment=password)[0], 0)
 
-    def test_a_missing_password_is_one_line_of_the_log(self):
-        proxy = Proxy(self.server("--requirepass", "secret"))
-        self.addCleanup(proxy.stop)
-        # The tracker and the audit have asked as well, and so has the doctor.
-        until(lambda: "NOAUTH" in proxy.api("hotkeys")["node"]["coherence"], what="no copies")
-        until(lambda: '"server-login"' in str(proxy.api("health")).replace("'", '"'), what="a look")
-        lines = [line for line in proxy.process.lines if re.search(r"Z (warning|error) ", line)]
-        self.assertEqual(len(lines), 1, lines)
-        self.assertIn("it wants a password, and none is given: set upstream.password-file", lines[0])
-
     def test_no_password_of_a_refused_hello_is_shown(self):
         redis = self.server("--requirepass", "secret", "--rename-command", "HELLO", "")
         code, findings, text = doctor(f"redis://:secret@{address(redis)}")

@@ -61,6 +61,18 @@ LogWriter& the_writer() {
   return *log.writer;
 }
 
+void log_if_admitted(LogLevel level, std::string_view key, std::string_view message, TimePoint now,
+                     LogLimiter::LeftOut left_out) {
+  log_summaries(now);
+  if (!is_logged(level)) return;
+  bool is_admitted = false;
+  {
+    const std::lock_guard lock(the_log().mutex);
+    is_admitted = the_log().limiter.admit(key, level, message, now, left_out);
+  }
+  if (is_admitted) log(level, message);
+}
+
 }  // namespace
 
 Result<LogLevel> parse_log_level(std::string_view text) {
@@ -89,14 +101,11 @@ void log(LogLevel level, std::string_view message) {
 }
 
 void log_limited(LogLevel level, std::string_view key, std::string_view message, TimePoint now) {
-  log_summaries(now);
-  if (!is_logged(level)) return;
-  bool is_admitted = false;
-  {
-    const std::lock_guard lock(the_log().mutex);
-    is_admitted = the_log().limiter.admit(key, level, message, now);
-  }
-  if (is_admitted) log(level, message);
+  log_if_admitted(level, key, message, now, LogLimiter::LeftOut::kCounted);
+}
+
+void log_once(LogLevel level, std::string_view key, std::string_view message, TimePoint now) {
+  log_if_admitted(level, key, message, now, LogLimiter::LeftOut::kForgotten);
 }
 
 void log_summaries(TimePoint now) {
@@ -151,7 +160,7 @@ LogLimiter::LogLimiter(Nanos interval, std::size_t keys_max)
     : interval_(interval), keys_max_(keys_max) {}
 
 bool LogLimiter::admit(std::string_view key, LogLevel level, std::string_view message,
-                       TimePoint now) {
+                       TimePoint now, LeftOut left_out) {
   constexpr std::size_t kMessageBytes = 256;
   auto found = events_.find(key);
   if (found == events_.end() && events_.size() >= keys_max_) {
@@ -169,6 +178,7 @@ bool LogLimiter::admit(std::string_view key, LogLevel level, std::string_view me
     event = logged;
     return true;
   }
+  if (left_out == LeftOut::kForgotten) return false;
   ++event.left_out;
   look_at_ = std::min(look_at_, event.logged_at + interval_);
   return false;

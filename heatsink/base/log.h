@@ -41,6 +41,9 @@ void log(LogLevel level, std::string_view message);
 // the last 10s: MESSAGE". `key` is the kind of event, not its data.
 inline constexpr Nanos kLogInterval = std::chrono::seconds(10);
 void log_limited(LogLevel level, std::string_view key, std::string_view message, TimePoint now);
+// For parts of the program that notice one event: writes the first line within kLogInterval. The
+// others, which say the same, are left out without a count.
+void log_once(LogLevel level, std::string_view key, std::string_view message, TimePoint now);
 // Writes those lines that are due. log_limited() does it, too; call it about once per second, so
 // that the end of a flood has its line.
 void log_summaries(TimePoint now);
@@ -51,8 +54,11 @@ class LogLimiter {
  public:
   explicit LogLimiter(Nanos interval = kLogInterval, std::size_t keys_max = 256);
 
+  enum class LeftOut { kCounted, kForgotten };  // what take_summaries() says of it
+
   // False: leave this one out. Otherwise log it.
-  bool admit(std::string_view key, LogLevel level, std::string_view message, TimePoint now);
+  bool admit(std::string_view key, LogLevel level, std::string_view message, TimePoint now,
+             LeftOut left_out = LeftOut::kCounted);
 
   // What was left out of kinds whose interval is over.
   struct Summary {

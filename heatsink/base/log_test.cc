@@ -109,6 +109,17 @@ TEST(LogLimiter, KeysAreToldApart) {
   EXPECT_TRUE(admits(limiter, "b", kStart + seconds(10)));
 }
 
+TEST(LogLimiter, WhatOthersHaveSaidIsLeftOutWithoutACount) {
+  LogLimiter limiter(seconds(10), 8);
+  const auto once = [&](TimePoint now) {
+    return limiter.admit("login", LogLevel::kWarning, "no", now, LogLimiter::LeftOut::kForgotten);
+  };
+  EXPECT_TRUE(once(kStart));
+  EXPECT_FALSE(once(kStart + seconds(1)));
+  EXPECT_THAT(left_out(limiter, kStart + seconds(10)), ElementsAre());
+  EXPECT_TRUE(once(kStart + seconds(10)));
+}
+
 TEST(LogLimiter, EachKindIsSummedUpWhenItIsDue) {
   LogLimiter limiter(seconds(10), 8);
   for (int i = 0; i < 3; ++i) static_cast<void>(admits(limiter, "a", kStart));

@@ -102,7 +102,10 @@ void CopyKeeper::begin() {
     tracker_connection_.flush();
   });
   periods_.refresh = timers_.every(shared_.options().refresh_interval, [this] { refresh(); });
-  timers_.every(kWarmInterval, [this] { keep_warm(), note_load(); });
+  timers_.every(kWarmInterval, [this] {
+    keep_warm();
+    note_load();
+  });
   timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
   periods_.access =
       timers_.every(shared_.options().acl_staleness / 2, [this] { check_access_if_unreported(); });

@@ -230,7 +230,7 @@ std::span<const Check> contact_checks() {
        "Whether it is a Redis server at all. A web server, a port with TLS and others are named.",
        Needs::kNothing, When::kConnect, check_protocol},
       {"server-login", "Whether the server accepts the proxy's user and password.", Needs::kAnswer,
-       When::kConnect, check_login},
+       When::kConnect, check_login, true},
   }};
   return kRows;
 }

@@ -20,7 +20,8 @@ void Scatter::reply_done(Pending& /*pending*/, bool /*ok*/, const resp::ReplySca
 
 void Scatter::reply_lost(Pending& pending, bool /*begun*/, const std::string& problem) {
   ByteBuffer error;
-  resp::append_error(error, pending.read_only ? not_executed(problem) : perhaps_executed(problem));
+  resp::append_error(error,
+                     pending.read_only ? not_executed(problem) : perhaps_executed_parts(problem));
   loss_ = problem;
   parts_[pending.ticket - 1].reply = error.view();
   part_ended();

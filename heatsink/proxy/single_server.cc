@@ -6,6 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/proxy/requester.h"
+#include "heatsink/redis/refusal.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -207,12 +208,16 @@ void SingleServer::shared_failed(Slot& slot, resp::Protocol protocol, const std:
     slot.lost_at = loop_.clock();
   } else {
     if (slot.down.empty()) {
-      log_limited(
-          LogLevel::kWarning, "down",
-          server_.unreachable(reason) +
-              "; requests wait for upstream.connect-wait, and then fail: repair the server, "
-              "the network or the login",
-          loop_.now());
+      if (redis::is_login_problem(reason)) {
+        log_once(LogLevel::kWarning, "login " + server_.where(), server_.unreachable(reason),
+                 loop_.now());
+      } else {
+        log_limited(LogLevel::kWarning, "down",
+                    server_.unreachable(reason) +
+                        "; requests wait for upstream.connect-wait, and then fail: repair the "
+                        "server or the network",
+                    loop_.now());
+      }
       if (!slot.refused) host_.server_left();
     }
     slot.down = server_.unreachable(reason);

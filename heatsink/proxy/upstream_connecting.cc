@@ -82,12 +82,10 @@ void Upstream::finish_handshake(bool ok) {
   const bool hello_unknown = captured_.starts_with("-ERR unknown command");
   if (!ok && !(hello_unknown && protocol_ == resp::Protocol::kResp2)) {
     refused_ = true;
-    const std::string what = user_ != nullptr
-                                 ? "the server refused the login of the client's user: "
-                                 : "the server refused the proxy's login (upstream.url, "
-                                   "upstream.password-file): ";
-    fail(what +
-         std::string(redis::without_arguments(captured_.substr(1, captured_.find('\r') - 1))));
+    const std::string said = captured_.substr(1, captured_.find('\r') - 1);
+    fail(user_ == nullptr ? redis::login_problem(said)
+                          : "the server refused the login of the client's user: " +
+                                std::string(redis::without_arguments(said)));
     return;
   }
   if (!pending_.empty()) return;

@@ -21,6 +21,13 @@ std::string_view without_arguments(std::string_view error);
 // The server's error text without_arguments(), cut after 200 bytes.
 std::string quoted_reply(const resp::Value& reply);
 
+// "the server refused the login (NOAUTH): ...", with what to do. Never a password. `error`: the
+// server's reply to HELLO or AUTH, without its type byte.
+std::string login_problem(std::string_view error);
+bool is_login_problem(std::string_view message);  // of login_problem()
+// Whether the error means that user or password are wrong or missing.
+bool refuses_login(std::string_view error);
+
 // `what` failed with this error reply. kPermission (NOPERM) and kUnsupported (an unknown command)
 // last until an operator acts. Other errors (LOADING, MASTERDOWN) may pass: kUnavailable.
 Error refusal_error(std::string_view what, const resp::Value& reply);

@@ -27,6 +27,19 @@ TEST(Refusal, QuotesTheServerUpToALimit) {
   EXPECT_LT(refused_with(std::string(10'000, 'x')).message.size(), 300U);
 }
 
+TEST(Refusal, OfALoginSaysWhatToDo) {
+  const std::string missing =
+      login_problem("NOAUTH HELLO must be called with the client already authenticated, otherwise");
+  EXPECT_EQ(missing,
+            "the server refused the login (NOAUTH): it wants a password, and none is given: set "
+            "upstream.password-file (the proxy), or put it into the URL (the library)");
+  EXPECT_TRUE(is_login_problem(missing));
+  EXPECT_EQ(login_problem("ERR unknown command 'AUTH', with args beginning with: 'secret'"),
+            "the server refused the login (ERR): ERR unknown command 'AUTH'");
+  EXPECT_TRUE(refuses_login("WRONGPASS invalid username-password pair or user is disabled."));
+  EXPECT_FALSE(refuses_login("LOADING Redis is loading the dataset in memory"));
+}
+
 TEST(Refusal, DoesNotRepeatAPassword) {
   EXPECT_EQ(
       refused_with("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'secret'")

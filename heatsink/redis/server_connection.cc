@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heatsink/base/log.h"
+#include "heatsink/redis/refusal.h"
 
 namespace heatsink::redis {
 
@@ -84,12 +85,7 @@ void ServerConnection::lost(const Error& why) {
   }
   connected_ = false;
   protocol_.disconnected(why.message);
-  if (problem_ != why.message)
-    log_limited(LogLevel::kWarning, use_,
-                "no " + use_ + ": " + why.message +
-                    "; it connects again by itself: if this line comes back, look at the server, "
-                    "the network and the login",
-                loop_.now());
+  if (problem_ != why.message) log_loss(why.message);
   was_lost_ = true;
   problem_ = why.message;
   problem_code_ = why.code;
@@ -98,6 +94,20 @@ void ServerConnection::lost(const Error& why) {
   // moment.
   std::uniform_int_distribution<Nanos::rep> pause(backoff_.count() / 2, backoff_.count());
   timer_ = loop_.call_after(Nanos(pause(random_)), [this] { connect(); });
+}
+
+void ServerConnection::log_loss(const std::string& why) const {
+  // All connections of the program have the same login: one line is enough.
+  if (is_login_problem(why)) {
+    log_once(LogLevel::kWarning, "login " + address_.where(), address_.unreachable(why),
+             loop_.now());
+    return;
+  }
+  log_limited(LogLevel::kWarning, use_,
+              "no " + use_ + ": " + why +
+                  "; it connects again by itself: if this line comes back, look at the server, the "
+                  "network and the login",
+              loop_.now());
 }
 
 void ServerConnection::on_writable() {

@@ -67,6 +67,7 @@ class ServerConnection final : public net::FdHandler {
 
  private:
   void lost(const Error& why);
+  void log_loss(const std::string& why) const;
   bool is_outdated() const { return socket_ && moves_ != address_.moves(); }
 
   net::EventLoop& loop_;

@@ -305,9 +305,10 @@ Status Tracker::on_reply(const Value& reply, TimePoint now) {
 
 Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
   if (options_.is_node && refuses_slot(expected, reply)) return Unit{};
-  // PING precedes AUTH and may get NOAUTH. As a reply to any later request, such an error ends the
-  // proof.
-  if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing) {
+  // PING precedes AUTH and may get NOAUTH, HELLO logs in: there is no proof yet. As a reply to any
+  // later request, such an error ends it.
+  if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing &&
+      expected.kind != Kind::kHello) {
     return refusal_error("tracking lost", reply);
   }
   switch (expected.kind) {

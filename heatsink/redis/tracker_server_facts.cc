@@ -19,6 +19,8 @@ Status Tracker::on_handshake(Kind kind, const Value& reply) {
     facts_.open = !reply.text.starts_with("NOAUTH") && !reply.text.starts_with("NOPERM");
     events_.on_facts(facts_);
   } else if (kind == Kind::kHello) {
+    if (refuses_login(reply.text) && reply.is_error())
+      return Error{ErrorCode::kUnavailable, login_problem(reply.text)};
     if (reply.is_error()) return refusal_error("HELLO 3 (RESP3) failed", reply);
     const Value* version = reply.find("version");
     if (version != nullptr) facts_.version = version->text;

@@ -18,32 +18,51 @@ int Table::natural_width(std::size_t column) const {
   return width;
 }
 
-int Table::wanted_width(std::size_t column) const {
+int Table::minimum_width(std::size_t column) const {
   const int natural = natural_width(column);
   const int from = columns_[column].elastic_from;
   return from == 0 ? natural : std::min(natural, from);
 }
 
-std::vector<Table::Placed> Table::layout(int width) const {
-  std::vector<Placed> placed;
+int Table::total_width(const std::vector<Placed>& placed) {
   int used = -1;  // no space before the first column
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    placed.push_back({i, wanted_width(i)});
-    used += placed.back().width + 1;
-  }
+  for (const Placed& p : placed) used += p.width + 1;
+  return used;
+}
+
+void Table::leave_out(std::vector<Placed>& placed, int width, int least) const {
   const auto importance = [this](const Placed& p) { return columns_[p.column].optional; };
-  while (used > width) {
-    const auto least = std::ranges::max_element(placed, {}, importance);
-    if (least == placed.end() || importance(*least) == 0) break;
-    used -= least->width + 1;
-    placed.erase(least);
+  while (!placed.empty() && total_width(placed) > width) {
+    const auto last = std::ranges::max_element(placed, {}, importance);
+    if (importance(*last) < least) break;
+    placed.erase(last);
   }
+}
+
+void Table::widen(std::vector<Placed>& placed, int room, bool worthy) const {
   for (Placed& p : placed) {
     if (columns_[p.column].elastic_from == 0) continue;
-    const int more = std::clamp(width - used, 0, natural_width(p.column) - p.width);
+    if ((columns_[p.column].worth_more_than > 0) != worthy) continue;
+    const int more = std::clamp(room, 0, natural_width(p.column) - p.width);
     p.width += more;
-    used += more;
+    room -= more;
   }
+}
+
+std::vector<Table::Placed> Table::layout(int width) const {
+  std::vector<Placed> placed;
+  int least = 0;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const int worth = columns_[i].worth_more_than;
+    placed.push_back({i, worth > 0 ? natural_width(i) : minimum_width(i)});
+    least = std::max(least, worth);
+  }
+  if (least > 0) leave_out(placed, width, least);
+  const bool worthy_first = total_width(placed) <= width;
+  for (Placed& p : placed) p.width = minimum_width(p.column);
+  leave_out(placed, width, 1);
+  widen(placed, width - total_width(placed), worthy_first);
+  widen(placed, width - total_width(placed), !worthy_first);
   return placed;
 }
 

@@ -20,6 +20,9 @@ struct Column {
   int elastic_from = 0;
   // 0: always shown. Otherwise it may be left out, the highest number first.
   int optional = 0;
+  // Of an elastic column: columns with `optional` at least this are left out before it gets less
+  // than its content. 0: they stay.
+  int worth_more_than = 0;
 };
 
 struct TableCell {
@@ -52,8 +55,13 @@ class Table {
     int width;
   };
   int natural_width(std::size_t column) const;
-  int wanted_width(std::size_t column) const;
+  int minimum_width(std::size_t column) const;
+  static int total_width(const std::vector<Placed>& placed);
   std::vector<Placed> layout(int width) const;
+  // Leaves out columns with `optional` from `least` on while the others do not fit.
+  void leave_out(std::vector<Placed>& placed, int width, int least) const;
+  // Gives the room that is left to elastic columns.
+  void widen(std::vector<Placed>& placed, int room, bool worthy) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<TableCell>> rows_;

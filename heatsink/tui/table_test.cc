@@ -52,6 +52,32 @@ TEST(Table, ThenTheLeastImportantColumnGoes) {
             "2 k\\x01   950\n");
 }
 
+// In 33 columns SINCE would fit beside a cut STATE.
+TEST(Table, AColumnIsNotCutForOneThatIsWorthLess) {
+  const auto drawn = [](int width) {
+    Table table({{"KEY", Align::kLeft, 4},
+                 {"TREND", Align::kRight, 0, 1},
+                 {"STATE", Align::kLeft, 4, 0, 2},
+                 {"SINCE", Align::kRight, 0, 3}});
+    table.add({{"product", {}}, {"..::!", {}}, {"write-hot, cached", {}}, {"3m", {}}});
+    Screen screen({width, 2});
+    table.draw(screen, {0, 0, {width, 2}}, {});
+    return screen.text();
+  };
+  EXPECT_EQ(drawn(37),
+            "KEY     TREND STATE             SINCE\n"
+            "product ..::! write-hot, cached    3m\n");
+  EXPECT_EQ(drawn(33),
+            "KEY     TREND STATE\n"
+            "product ..::! write-hot, cached\n");
+  EXPECT_EQ(drawn(29),
+            "KEY   TREND STATE\n"
+            "prod… ..::! write-hot, cached\n");
+  EXPECT_EQ(drawn(20),
+            "KEY     TREND STATE\n"
+            "product ..::! write…\n");
+}
+
 TEST(Table, TooNarrowOrTooLowIsClipped) {
   EXPECT_EQ(picture(5),
             "# KEY\n"

@@ -7,8 +7,9 @@ import threading
 import time
 import unittest
 
-from harness import HEATSINK, Proxy, RawClient, Redis, need_programs, until
+from harness import HEATSINK, RawClient, until
 from harness.cluster import Cluster
+from stage import ServerTest
 
 WINDOW_S = 4
 POINTS = 0.03  # the shown figure may be off by this part of the load
@@ -76,17 +77,9 @@ class Load:
             thread.join()
 
 
-class Figures(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        need_programs()
-        cls.redis = Redis("--save", "")
-        cls.addClassCleanup(cls.redis.stop)
-
-    def open(self, upstream, options=None, rules=()):
-        proxy = Proxy(upstream, {**OPTIONS, **(options or {})}, rules=list(rules))
-        self.addCleanup(proxy.stop)
-        return proxy
+class Figures(ServerTest):
+    SERVER_OPTIONS = ("--save", "")
+    PROXY_OPTIONS = OPTIONS
 
     def executed(self, servers):
         """Calls of all commands, without the INFOs of this function."""
@@ -128,7 +121,7 @@ class Figures(unittest.TestCase):
     def test_mixes(self):
         for name, command in MIXES.items():
             with self.subTest(name):
-                proxy = self.open(self.redis)
+                proxy = self.open_proxy()
                 shown, true = self.compare(proxy, [self.redis], command)
                 print(f"{name}: {100 * true:.1f} %, shown {100 * shown:.1f} %")
                 proxy.stop()
@@ -138,7 +131,7 @@ class Figures(unittest.TestCase):
         # What is hot gets a copy, whatever it costs.
         options = {"cache.admission": "hot", "detection.hot-qps": 20}
         options |= {"detection.write-hot-ratio": 0, "audit.sample-rate": 0}
-        proxy = self.open(self.redis, options)
+        proxy = self.open_proxy(options)
         client = RawClient(proxy.port)
         self.addCleanup(client.close)
         until(lambda: client.ask("GET", "one") and proxy.hits() > 10, what="local hits")
@@ -158,20 +151,19 @@ class Figures(unittest.TestCase):
 
     def test_gathered_writes(self):
         rules = ["match=g:*,coalesce=20ms"]
-        proxy = self.open(self.redis, rules=rules)
+        proxy = self.open_proxy(rules=rules)
         command = mix(80, write=lambda i: ("INCR", f"g:{i % 2}"))
         self.compare(proxy, [self.redis], command)
 
     def test_refusals(self):
-        proxy = self.open(self.redis, rules=["match=l:*,limit.rate=50/s"])
+        proxy = self.open_proxy(rules=["match=l:*,limit.rate=50/s"])
         command = mix(20, lambda i: ("GET", f"l:{i % 3}"), lambda i: ("SET", f"l:{i % 3}", "v"))
         shown, _ = self.compare(proxy, [self.redis], command)
         self.assertGreater(shown, 0.3, "what a limit refuses is load taken off")
 
-
     def test_three_nodes_of_a_cluster(self):
         with Cluster(3, 0, (), 15000) as cluster:
-            proxy = self.open(cluster.url)
+            proxy = self.open_proxy(upstream=cluster.url)
             self.compare(proxy, cluster.nodes, mix(10))
             proxy.stop()
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -112,6 +113,23 @@ class InAFile(WithServer):
         )  # fmt: skip
         self.assertEqual(started.returncode, 1)
         self.assertIn("log.file: cannot open the log file '/nowhere/log'", started.stderr)
+
+
+class MissingPassword(unittest.TestCase):
+    def setUp(self):
+        need_programs()
+
+    def test_a_missing_password_is_one_line_of_the_log(self):
+        redis = Redis("--requirepass", "secret")
+        self.addCleanup(redis.stop)
+        proxy = Proxy(redis)
+        self.addCleanup(proxy.stop)
+        # The tracker and the audit have asked as well, and so has the doctor.
+        until(lambda: "NOAUTH" in proxy.api("hotkeys")["node"]["coherence"], what="no copies")
+        until(lambda: '"server-login"' in str(proxy.api("health")).replace("'", '"'), what="a look")
+        lines = [line for line in proxy.process.lines if re.search(r"Z (warning|error) ", line)]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("wants a password, and none is given: set upstream.password-file", lines[0])
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -249,6 +251,17 @@ class SessionTest : public testing::Test {
     std::string bytes;
     for (const std::string_view command : commands) bytes += wire_of(command);
     receive(bytes);
+  }
+  void check_timeouts() {
+    in_turn([this] { host_.upstreams->check_timeouts(host_.loop.now()); });
+  }
+  // The cluster's map: the node with this port has all slots.
+  void publish_all_slots(std::uint16_t port, std::optional<std::uint64_t> config_epoch) {
+    topology::AnnouncedShard all;
+    all.master = {"127.0.0.1", port};
+    all.slots = {{0, resp::kSlots - 1}};
+    all.config_epoch = config_epoch;
+    host_.shared.cluster.publish({all}, all.master, config_epoch.value_or(0));
   }
   // The first command of a test opens the shared connection, which is number 1.
   void open_shared_connection() {

@@ -38,20 +38,13 @@ class SessionReplacedTest : public SessionTest {
   }
 
   void publish(std::uint16_t port, std::optional<std::uint64_t> config_epoch) {
-    topology::AnnouncedShard all;
-    all.master = {"127.0.0.1", port};
-    all.slots = {{0, resp::kSlots - 1}};
-    all.config_epoch = config_epoch;
-    host_.shared.cluster.publish({all}, all.master, config_epoch.value_or(0));
+    publish_all_slots(port, config_epoch);
     host_.upstreams->map_changed();
   }
   // The other node has all slots, and the proxy knows it.
   void replace(std::optional<std::uint64_t> config_epoch = 2) {
     node_.post([this, config_epoch] { publish(kNewPort, config_epoch); });
     pass(Millis(1));
-  }
-  void check_timeouts() {
-    in_turn([this] { host_.upstreams->check_timeouts(host_.loop.now()); });
   }
   std::vector<std::string> asked_of_new() { return std::exchange(new_.asked, {}); }
 

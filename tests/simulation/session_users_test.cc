@@ -24,13 +24,7 @@ class SessionUsersTest : public SessionTest {
     open_shared_connection();
   }
 
-  void find_cluster() {
-    const net::HostPort node{"127.0.0.1", kSessionPort};
-    topology::AnnouncedShard all;
-    all.master = node;
-    all.slots = {{0, resp::kSlots - 1}};
-    host_.shared.cluster.publish({all}, node, 1);
-  }
+  void find_cluster() { publish_all_slots(kSessionPort, 1); }
   // On connection 2; its first command opens connection 3.
   void log_in() {
     send({"AUTH alice wonder"});

@@ -77,13 +77,17 @@ tui::Screen Sheet::screen(int more) const {
   return out;
 }
 
-std::string state_of(const KeyView& key) {
+std::string state_words(const KeyView& key) {
+  if (!key.cached) return key.verdict;
   // The usual level is not mentioned.
   const std::string cached =
       key.level == "key" || key.level.empty() ? "cached" : "cached (" + key.level + ")";
-  if (key.cached) return key.verdict == "hot" ? cached : key.verdict + ", " + cached;
-  if (key.verdict != "hot" || key.cache_note.empty()) return key.verdict;
-  return "hot: " + key.cache_note;
+  return key.verdict == "hot" ? cached : key.verdict + ", " + cached;
+}
+
+std::string state_of(const KeyView& key) {
+  const bool has_reason = !key.cached && key.verdict == "hot" && !key.cache_note.empty();
+  return state_words(key) + (has_reason ? ": " + key.cache_note : "");
 }
 
 tui::Style style_of(const KeyView& key) {

@@ -68,6 +68,7 @@ inline constexpr int kLabelColumns = 10;
 
 // The words for a key's verdict, with their colour: "hot", "cached", "hot: value too large".
 std::string state_of(const KeyView& key);
+std::string state_words(const KeyView& key);  // without the reason why there is no copy
 tui::Style style_of(const KeyView& key);
 // For display; a name of no bytes gets a placeholder.
 std::string shown_name(const KeyView& key);

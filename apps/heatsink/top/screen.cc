@@ -210,9 +210,11 @@ void draw_footer(Screen& screen, const TopModel& model) {
   if (choices.prompt) return draw_prompt(screen, choices, row);
   const std::string paused = choices.paused ? "PAUSED, p resume" : "p pause";
   const std::string_view rest = choices.page == Page::kKeys
-                                    ? "Enter open  / filter  s sort  t fold  n nodes  l slots"
-                                    : "Esc back  arrows, PgUp, PgDn scroll  n nodes  l slots";
-  screen.put(0, row, fmt::format(" q quit  h help  {}  {}", paused, rest));
+                                    ? "Enter open  / filter  s sort  t templates  n nodes"
+                                    : "Esc back  arrows, PgUp, PgDn scroll  n nodes";
+  const int end = screen.put(0, row, fmt::format(" q quit  h help  {}  {}", paused, rest));
+  constexpr std::string_view kSlots = "  l slots";
+  if (end + tui::display_width(kSlots) <= screen.size().width) screen.put(end, row, kSlots);
   screen.paint_row(row, {.reverse = true});
 }
 

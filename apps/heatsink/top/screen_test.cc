@@ -62,7 +62,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
+ q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }
 
@@ -75,12 +75,12 @@ requests                                                                      �
 hits                                                                          ▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▆▆ same scale
 
 hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
-# KEY                  RATE/s    TREND ERR  SHARE  RD/s WR/s   HITS STATE      SINCE BYTES/s MISS/s WHY
-1 product:1000:price    21.0k ▃▄▅▅▆▇▇█ ±12 49.9 % 20.8k  210 99.0 % cached     3m12s    2.5M    210 above the threshold…
-2 blob\x00\xff:\x1b[2J   9.0k ████████ ±12 21.4 %  8.9k   90 99.0 % cached     3m12s    1.1M     90 above the threshold…
-3 counter:visits         3.5k ▅▆▃▄████ ±12  8.3 %  1.0k 2.5k    0 % write-hot  3m12s    420k   1.0k above the threshold…
-4 größe:日本             3.4k ████████ ±12  8.1 %  3.4k   34    0 % hot: valu… 3m12s    409k   3.4k above the threshold…
-5 user:1002:profile       612 ████████ ±12  1.5 %   606  6.1    0 % warm       3m12s   73.4k    606 above the threshold…
+# KEY                RATE/s    TREND ERR  SHARE  RD/s WR/s   HITS STATE                                            SINCE
+1 product:1000:price  21.0k ▃▄▅▅▆▇▇█ ±12 49.9 % 20.8k  210 99.0 % cached                                           3m12s
+2 blob\x00\xff:\x1b…   9.0k ████████ ±12 21.4 %  8.9k   90 99.0 % cached                                           3m12s
+3 counter:visits       3.5k ▅▆▃▄████ ±12  8.3 %  1.0k 2.5k    0 % write-hot                                        3m12s
+4 größe:日本           3.4k ████████ ±12  8.1 %  3.4k   34    0 % hot: value larger than cache.maximum-value-bytes 3m12s
+5 user:1002:profile     612 ████████ ±12  1.5 %   606  6.1    0 % warm                                             3m12s
 
 
 
@@ -107,7 +107,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
+ q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes  l slots
 )");
 }
 
@@ -136,7 +136,7 @@ nothing is hot: no key reaches 3000/s (detection.hot-qps)
 
 
 
- q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
+ q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }
 
@@ -168,7 +168,7 @@ Trying again every 1s.
 
 
 
- q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
+ q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }
 
@@ -199,7 +199,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
- q quit  h help  p pause  Enter open  / filter  s sort  t fold  n nodes  l slots
+ q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }
 

@@ -41,6 +41,7 @@ std::string error_text(const KeyView& key) {
 // Decides which columns are useful in this table.
 struct Worth {
   bool keys, db, trend, hits, latency;
+  int state_width;  // of the longest state without its reason
 };
 
 // At their natural widths the columns that are not optional fit in 80.
@@ -74,7 +75,8 @@ std::vector<Field> fields(const Worth& worth) {
   add({"WR/s"}, [](const Shown& s) { return TableCell{count_text(s.key.writes_rate), {}}; });
   if (worth.hits)
     add({"HITS"}, [](const Shown& s) { return TableCell{percent_text(s.key.hit_ratio), {}}; });
-  add({"STATE", Align::kLeft, 9}, [](const Shown& s) {
+  // A reason may be cut, the state's own words may not. The columns behind go first.
+  add({"STATE", Align::kLeft, worth.state_width, 0, 2}, [](const Shown& s) {
     return TableCell{state_of(s.key), style_of(s.key)};
   });
   add({"SINCE", Align::kRight, 0, 3}, [](const Shown& s) {
@@ -95,6 +97,9 @@ std::vector<Field> fields(const Worth& worth) {
 }
 
 Worth worth_of(const TopModel& model, const TopRows& rows) {
+  int state_width = 9;
+  for (const TopRow& row : rows.rows)
+    state_width = std::max(state_width, tui::display_width(state_words(*row.key)));
   const auto key = [](const TopRow& row) -> const KeyView& { return *row.key; };
   return {.keys = std::ranges::any_of(rows.rows, [](const TopRow& row) { return row.keys > 0; }),
           .db = std::ranges::any_of(
@@ -103,7 +108,8 @@ Worth worth_of(const TopModel& model, const TopRows& rows) {
           .hits = std::ranges::any_of(
               rows.rows, [](const KeyView& k) { return !std::isnan(k.hits_rate); }, key),
           .latency = std::ranges::any_of(
-              rows.rows, [](const KeyView& k) { return k.latency_p99.has_value(); }, key)};
+              rows.rows, [](const KeyView& k) { return k.latency_p99.has_value(); }, key),
+          .state_width = state_width};
 }
 
 std::vector<TableCell> cells(const std::vector<Field>& fields, const Shown& shown) {

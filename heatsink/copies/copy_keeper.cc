@@ -74,6 +74,7 @@ void CopyKeeper::begin() {
     if (flush_missed_.exchange(false)) filler_.flush_all();
     judge_if_due();
     filler_.send_barriers(loop_.clock());
+    deliver_answers();
     search();
     tracker_connection_.flush();
     audit_reader_.flush();
@@ -138,10 +139,15 @@ void CopyKeeper::run() {
 void CopyKeeper::stop() { loop_.stop(); }
 
 void CopyKeeper::request_fill(FillRequest request) {
-  loop_.post([this, request = std::move(request)]() mutable {
+  if (fill_inbox_.put(std::move(request))) loop_.post([this] { take_fills(); });
+}
+
+void CopyKeeper::take_fills() {
+  fill_inbox_.take(fills_taken_);
+  for (FillRequest& request : fills_taken_) {
     if (request.admits) admit(request);
     ask_or_wait(request);
-  });
+  }
 }
 
 // Readers see the key at once. While it was not in the table, its replies raised no fence, so its
@@ -259,10 +265,16 @@ void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
 }
 
 void CopyKeeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
-  workers_[worker]->deliver(std::move(answer));
+  answers_[worker].push_back(std::move(answer));
+}
+
+void CopyKeeper::deliver_answers() {
+  for (std::size_t worker = 0; worker < answers_.size(); ++worker)
+    if (!answers_[worker].empty()) workers_[worker]->deliver(std::exchange(answers_[worker], {}));
 }
 
 void CopyKeeper::release(const BarrierRequest& waited) {
+  deliver_answers();
   workers_[waited.worker]->release(waited.session, waited.ticket);
 }
 

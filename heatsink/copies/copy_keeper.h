@@ -17,6 +17,7 @@
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/copy_chooser.h"
 #include "heatsink/copies/event_log.h"
+#include "heatsink/copies/fill_inbox.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/filler.h"
 #include "heatsink/copies/heat_writer.h"
@@ -54,7 +55,10 @@ class CopyKeeper final : public CopySource,
   CopyKeeper(const CopyKeeper&) = delete;
 
   // Call it before run(). Sorted by worker number; all workers must outlive the keeper.
-  void serve(std::vector<KeeperListener*> workers) { workers_ = std::move(workers); }
+  void serve(std::vector<KeeperListener*> workers) {
+    workers_ = std::move(workers);
+    answers_.resize(workers_.size());
+  }
   void begin();  // call it before loop() runs
   void run();    // begin() and the loop, until stop()
   net::EventLoop& loop() { return loop_; }
@@ -66,7 +70,7 @@ class CopyKeeper final : public CopySource,
   void adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done);
   void add_config_event(report::Event::Config config, std::string reason);
   void worker_woke();  // after NodeState::clients has counted the client
-  bool is_full() const override { return loop_.is_full(); }
+  bool is_full() const override { return loop_.is_full() || fill_inbox_.is_full(); }
   void request_fill(FillRequest request) override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
@@ -124,6 +128,8 @@ class CopyKeeper final : public CopySource,
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
   void look_into_inbox();
+  void take_fills();
+  void deliver_answers();
   void take_from_inbox();
   void take_summary(std::size_t worker, detect::Summary summary);
   void judge_if_due();
@@ -263,6 +269,10 @@ class CopyKeeper final : public CopySource,
   net::TimerId suspects_timer_ = 0;
   bool outage_reported_ = false;
   std::vector<KeeperListener*> workers_;
+  // The answers of this turn; a worker gets its own in one message, before any other message.
+  std::vector<std::vector<std::shared_ptr<const FillAnswer>>> answers_;
+  FillInbox fill_inbox_;
+  std::vector<FillRequest> fills_taken_;  // keeps its memory
   WorkerInbox inbox_;
   std::atomic<bool> flush_missed_{false};  // a barrier that flushes found the mailbox full
   bool judges_ = false;                    // update_hot_keys() is due

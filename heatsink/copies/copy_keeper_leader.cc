@@ -74,6 +74,7 @@ void CopyKeeper::leave_server() {
 
 // The other connections of this thread follow when they are used next (ServerConnection::follow()).
 void CopyKeeper::follow_server() {
+  deliver_answers();
   for (KeeperListener* const worker : workers_) worker->server_moved();
   renew_masters();
   tracker_connection_.follow();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "heatsink/resp/resp.h"
 
@@ -17,7 +18,7 @@ struct FillAnswer;
 // once; the worker acts on it in a later turn of its own, in the order of the calls.
 class KeeperListener {
  public:
-  virtual void deliver(std::shared_ptr<const FillAnswer> answer) = 0;
+  virtual void deliver(std::vector<std::shared_ptr<const FillAnswer>> answers) = 0;
   // What the session waited for has been processed: its request under this ticket, or (0) its held
   // replies.
   virtual void release(std::uint64_t session, std::uint64_t ticket) = 0;

@@ -174,7 +174,10 @@ Outcome CopyReads::fill_earned(Request& request, const Key& key, const cache::Re
   const std::optional<copies::WantedKey> wanted =
       parts_.copies.earn_copy(key.hash, key.name, key.key, client_.state.db_, parts_.loop.clock());
   if (!wanted) return Outcome::kPass;
-  if (may_wait_for_fill(request)) return fill_one(request, *wanted, read, false);
+  // Such a key is not the busiest, so its fill is not urgent. One that a read of a batch waits for
+  // wakes the keeper for itself alone; gathered ones share the message, the send and the wake-up.
+  if (request.is_alone && may_wait_for_fill(request))
+    return fill_one(request, *wanted, read, false);
   fill_in_background(*wanted, read);
   return Outcome::kPass;
 }

@@ -47,7 +47,7 @@ class EarnedCopiesTest : public ReliefTest {
   Outcome get(CopyReader& by, std::string_view key, bool is_last) {
     Request& read = request({"GET", key});
     read.now = now;
-    read.is_last = is_last;
+    read.is_last = read.is_alone = is_last;
     return by.reads.arrives(read);
   }
 

@@ -95,6 +95,7 @@ struct Request {
   const CommandFacts* facts = &kUnknownCommand;
   Route route = Route::kPinned;  // facts->route, or the route that yields the right error
   bool is_last = false;          // the client has sent nothing after it
+  bool is_alone = false;         // nor anything in front of it in the same batch
   std::optional<NameHash> first_name = {};  // hash of the first argument, once computed
 
   // ---- progress

@@ -90,6 +90,10 @@ class Session final : public ClientTransport::Listener,
   void input_ended(bool broken) override;
   void writable() override;
   void flush();
+  // The same for replies of the server: while a request waits, its reply may go out with them.
+  void flush_replies();
+  // The output that has been held since this time goes out now (held_outputs.h).
+  void send_held(TimePoint since);
   void resume();      // retries the request that was waiting
   void close();       // at once; later replies are dropped
   void end_stream();  // the client has left: ends a stream that may never end
@@ -219,6 +223,7 @@ class Session final : public ClientTransport::Listener,
   void flush_later() {
     if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
   }
+  void flush_or_hold();
   void resume_later() {
     if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
   }
@@ -536,11 +541,13 @@ class Session final : public ClientTransport::Listener,
   std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at
   ByteBuffer input_;                        // bytes that could not be processed yet
   MemoryShare memory_;
-  bool throttled_ = false;   // input_ waits until the client takes replies
-  bool used_ = true;         // since the last shrink()
-  bool flush_due_ = false;   // flush() runs before the turn ends
-  bool resume_due_ = false;  // resume() runs before the turn ends
-  TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
+  bool throttled_ = false;    // input_ waits until the client takes replies
+  bool used_ = true;          // since the last shrink()
+  bool flush_due_ = false;    // flush() runs before the turn ends
+  bool resume_due_ = false;   // resume() runs before the turn ends
+  bool is_in_batch_ = false;  // the client sent others together with the request looked at
+  TimePoint held_since_{};    // the output waits for replies of the server; unset: it does not
+  TimePoint waits_since_{};   // when it sent the oldest unanswered request; unset: all are answered
 
   Awaited stall_ = Awaited::kNothing;
   std::unique_ptr<Request> waiting_;  // the request that could not go on; later ones wait behind it

@@ -41,6 +41,8 @@ class SessionHost {
   // due.
   virtual void flush_later(Session& session) = 0;
   virtual void resume_later(Session& session) = 0;
+  // Calls Session::send_held() after a while (held_outputs.h).
+  virtual void hold_output(Session& session) = 0;
   // Calls `what` after this time, unless the session is gone by then.
   virtual void call_later(const Session& session, Nanos pause, void (Session::*what)()) = 0;
   // The session is closed and has nothing in flight: frees it at the end of the turn.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
+#include "heatsink/proxy/held_outputs.h"
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -114,8 +115,30 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
     if (!closed_) input_.consume(used);
   }
   note_memory();
-  flush();
+  flush_or_hold();
   choose_reading();
+}
+
+// Hits may stand before reads that wait for the server or for a fill: one send will have all of
+// them (held_outputs.h).
+void Session::flush_or_hold() {
+  const bool waits = in_flight() > 0 || waiting_ != nullptr;
+  const bool may_hold = waits && !closed_ && !closing_ && !private_ && !client_.output().empty() &&
+                        client_.output().size() <= HeldOutputs::kBytesMax;
+  if (!may_hold) return flush();
+  flush_due_ = false;
+  if (held_since_ != TimePoint{}) return;
+  held_since_ = parts_.loop.now();
+  host_.hold_output(*this);
+}
+
+void Session::flush_replies() {
+  if (waiting_ != nullptr) return flush_or_hold();
+  flush();
+}
+
+void Session::send_held(TimePoint since) {
+  if (held_since_ == since) flush();
 }
 
 // The client waits from now on, unless it already did. An incomplete request is not waited for.
@@ -157,7 +180,7 @@ void Session::go_on_with_input() {
   note_waiting(used, now);
   input_.consume(used);
   if (input_.empty()) input_.release();
-  flush();
+  flush_or_hold();
   choose_reading();
 }
 
@@ -189,6 +212,7 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
       continue;
     }
     std::size_t size = 0;
+    is_in_batch_ = used > 0;
     const bool more = consume_one(bytes.substr(used), now, size);
     used += size;
     if (!more) break;
@@ -237,6 +261,7 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   Request request(parser_.args(), bytes.substr(0, used));
   request.now = now;
   request.is_last = used == bytes.size();
+  request.is_alone = request.is_last && !is_in_batch_;
   // The server gets the multi-bulk form: an inline request may be quoted, or end in a bare LF.
   if (parser_.is_inline()) request.rewrite();
   if (look_at(request) != Step::kStall) return true;
@@ -355,6 +380,7 @@ void Session::writable() {
 
 void Session::flush() {
   flush_due_ = false;
+  held_since_ = {};
   ended_scatters_.clear();
   if (closed_ || traffic_.holds > 0) return;
   used_ = true;

@@ -72,6 +72,7 @@ Session::Step Session::run_at_node(Request& request, const topology::SlotMap& ma
   Request inner(words, wire.view());
   inner.now = request.now;
   inner.is_last = request.is_last;
+  inner.is_alone = request.is_alone;
   inner.command = parts_.commands.find(words);
   if (inner.command == nullptr)
     return reply_error("ERR unknown command '" + printable(words[0], 128) + "'");

@@ -192,10 +192,11 @@ void Worker::map_changed() {
   });
 }
 
-void Worker::deliver(std::shared_ptr<const copies::FillAnswer> answer) {
-  loop_.post([this, answer = std::move(answer)] {
-    for (const std::uint64_t id : copies_.filled(*answer, loop_.now())) {
-      if (Session* waiting = session(id)) waiting->answer(answer);
+void Worker::deliver(std::vector<std::shared_ptr<const copies::FillAnswer>> answers) {
+  loop_.post([this, answers = std::move(answers)] {
+    for (const auto& answer : answers) {
+      for (const std::uint64_t id : copies_.filled(*answer, loop_.now()))
+        if (Session* waiting = session(id)) waiting->answer(answer);
     }
   });
 }
@@ -370,9 +371,20 @@ void Worker::call_later(const Session& session, Nanos pause, void (Session::*wha
   });
 }
 
+void Worker::send_held_outputs() {
+  if (held_outputs_.empty()) return;
+  held_outputs_.end_turn(loop_.now(), [this](std::uint64_t id, TimePoint since) {
+    if (Session* held = session(id)) held->send_held(since);
+  });
+  // The timer only ends the loop's sleep.
+  if (held_outputs_.empty() || std::exchange(held_timer_is_set_, true)) return;
+  loop_.call_after(HeldOutputs::kLongest, [this] { held_timer_is_set_ = false; });
+}
+
 // Sends all output of the turn. Sending may make more requests possible; they run in the same turn.
 void Worker::end_turn() {
   if (std::exchange(wake_due_, false)) timers_.wake();
+  send_held_outputs();
   do {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
@@ -385,7 +397,7 @@ void Worker::end_turn() {
       upstream->flush_dirty();
     }
     for (const std::uint64_t id : std::exchange(dirty_sessions_, {})) {
-      if (Session* dirty = session(id)) dirty->flush();
+      if (Session* dirty = session(id)) dirty->flush_replies();
     }
     upstreams_->wake_ready();
     users_.wake_ready();

@@ -32,6 +32,7 @@
 #include "heatsink/proxy/client_connection.h"
 #include "heatsink/proxy/coalescing.h"
 #include "heatsink/proxy/drain.h"
+#include "heatsink/proxy/held_outputs.h"
 #include "heatsink/proxy/known_commands.h"
 #include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/memory_use.h"
@@ -82,10 +83,10 @@ class Worker final : public Upstream::Host,
   const copies::Counters& counters() const override { return counters_; }  // any thread
   const copies::ReadHits& read_hits() const { return read_hits_; }         // any thread
   const copies::DurationHistogram* client_latency() const override { return &latencies_.client; }
-  const Latencies& latencies() const { return latencies_; }                // any thread
-  const WorkerMemory& memory() const { return memory_; }                   // any thread
-  const SignOfLife& sign_of_life() const { return sign_of_life_; }         // any thread
-  net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }         // any thread
+  const Latencies& latencies() const { return latencies_; }         // any thread
+  const WorkerMemory& memory() const { return memory_; }            // any thread
+  const SignOfLife& sign_of_life() const { return sign_of_life_; }  // any thread
+  net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }  // any thread
   std::size_t index() const { return index_; }
 
   // For its connections and its coalescing:
@@ -100,7 +101,7 @@ class Worker final : public Upstream::Host,
   void take_client(std::uint64_t id, net::Stream stream, const std::string& peer) override;
   void take_moved(MovedClient client) override;
   void give_clients(std::size_t count, BalancedWorker& to) override;
-  void deliver(std::shared_ptr<const copies::FillAnswer> answer) override;
+  void deliver(std::vector<std::shared_ptr<const copies::FillAnswer>> answers) override;
   void release(std::uint64_t session_id, std::uint64_t ticket) override;
   void set_commands(std::shared_ptr<const resp::CommandTable> commands) override;
   // Stops accepting and closes the clients as drain.h says; `limit` > 0. The worker that has done
@@ -161,6 +162,7 @@ class Worker final : public Upstream::Host,
 
   void flush_later(Session& session) override { dirty_sessions_.push_back(session.id()); }
   void resume_later(Session& session) override { resumable_.push_back(session.id()); }
+  void hold_output(Session& session) override { held_outputs_.hold(session.id(), loop_.now()); }
   void call_later(const Session& session, Nanos pause, void (Session::*what)()) override;
   void destroy_at_end_of_turn(Session& session) override {
     ended_sessions_.push_back(session.id());
@@ -235,6 +237,7 @@ class Worker final : public Upstream::Host,
   void share_reply(const Pending& pending, std::uint64_t bytes);
   void shed();
   void end_turn();
+  void send_held_outputs();
   void start_drain(Nanos limit);
   void accept_last();
   void drain_step();
@@ -287,6 +290,8 @@ class Worker final : public Upstream::Host,
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_sessions_;
   std::vector<std::uint64_t> resumable_;
+  HeldOutputs held_outputs_;
+  bool held_timer_is_set_ = false;
   std::vector<Upstream*> dirty_upstreams_;
   std::vector<std::uint64_t> ended_sessions_;
   std::vector<std::uint64_t> slow_;  // clients that do not read their replies

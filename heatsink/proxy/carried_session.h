@@ -32,7 +32,7 @@ struct CarriedWaiting {
 
 // Holds no copied value and no hash: hashes differ between processes. A private connection to the
 // server goes along with its login, so that a user's rights need no password; in front of a cluster
-// a user needs one for the connections to come (docs/decisions/0091).
+// a user needs one for the connections to come (docs/decisions/0084).
 struct CarriedSession {
   // The numbers of the layouts: 1 knows nothing of what is marked with 2 below.
   static constexpr std::uint32_t kOldestLayout = 1;

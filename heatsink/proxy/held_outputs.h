@@ -15,7 +15,7 @@ namespace heatsink::proxy {
 // at once costs a system call here and one at the client, which waits for `b` anyway, as a rule. So
 // the hit waits for the reply of `b`, but not for long, because a client may pass each reply on as
 // it comes: it goes out two turns and kShortest later, and after kLongest at the latest. A server
-// that is not busy answers long before (docs/decisions/0084).
+// that is not busy answers long before (docs/decisions/0087).
 //
 // One worker's thread. Each call is O(1), amortised.
 class HeldOutputs {

@@ -17,7 +17,7 @@ namespace heatsink::proxy {
 // A replica that was given another master, or none, has other data at once, and the monitor asks
 // four times per replica-lag only. So a read counts when the replica has said, behind it, that it
 // follows the master of its latest proof and is connected to it: ROLE, one for all reads of a
-// flush. Without such a reply the reads are repeated at the master (docs/decisions/0093).
+// flush. Without such a reply the reads are repeated at the master (docs/decisions/0085).
 //
 // One per connection to a replica; it outlives what it sends there. One worker's thread. Memory: an
 // entry for each reply that is held; the relief of each session bounds their number and bytes.

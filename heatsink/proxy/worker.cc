@@ -362,9 +362,6 @@ void Worker::throttle_accept(const std::string& why) {
   });
 }
 
-void Worker::flush_later(Upstream& upstream) {
-  if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
-}
 void Worker::call_later(const Session& session, Nanos pause, void (Session::*what)()) {
   loop_.call_after(pause, [this, id = session.id(), what] {
     if (Session* still_there = this->session(id)) (still_there->*what)();
@@ -432,10 +429,6 @@ void Worker::tick() {
   tend_clients(now);
   if (balancer_ != nullptr) report_load(now);
   if (!has_work()) rest();
-}
-
-void Worker::node_left(const redis::UpstreamAddress& server) {
-  for (const auto& [id, client] : clients_) client->session.node_left(server);
 }
 
 void Worker::check_timeouts(TimePoint now) {

@@ -127,7 +127,9 @@ class Worker final : public Upstream::Host,
     return static_cast<std::size_t>(token >> kTokenShift);
   }
 
-  void flush_later(Upstream& upstream) override;
+  void flush_later(Upstream& upstream) override {
+    if (upstream.mark_dirty()) dirty_upstreams_.push_back(&upstream);
+  }
 
  private:
   // One client. The session is destroyed before its connection, and closes it.
@@ -197,7 +199,9 @@ class Worker final : public Upstream::Host,
   void server_left() override;
   void server_moved() override;
   void map_changed() override;
-  void node_left(const redis::UpstreamAddress& server) override;
+  void node_left(const redis::UpstreamAddress& server) override {
+    for (const auto& [id, client] : clients_) client->session.node_left(server);
+  }
   void writes_refused() override;
   void shared_renewed(TimePoint lost_at) override;
   bool accept_clients(const net::Fd& listener);  // false: no more are waiting

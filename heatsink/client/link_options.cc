@@ -52,6 +52,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   tracker.heartbeat_key = options.heartbeat_key;
   tracker.heartbeat_interval = options.heartbeat_interval;
   tracker.max_staleness = options.max_staleness;
+  tracker.swap_interval = options.max_staleness / 2;
   tracker.epoch_interval = cache::epoch_interval(options.max_staleness);
   tracker.fill_timeout = options.max_staleness;
   tracker.response_timeout = options.server_response_timeout;

@@ -18,6 +18,7 @@ struct Effects {
   TouchedKeys keys;
   bool unknown_keys = false;    // it may read or write any key
   bool flush = false;           // it may change keys without an invalidation from the server
+  bool runs_code = false;       // it runs code that may exchange databases (SWAPDB)
   bool changes_access = false;  // it changes the rights of clients without AUTH
   bool writes_begun = false;    // the fences count the writes of `keys`
   bool settled = false;         // the fences know about its reply

@@ -44,13 +44,15 @@ enum class FillOutcome : std::uint8_t {
 };
 
 // Asks for notice when all invalidations caused so far have been processed. `flush`: drop all
-// copies first, because the server may not report what became invalid.
+// copies first, because the server may not report what became invalid. `after_code`: drop them
+// unless the server shows that no databases were exchanged.
 struct BarrierRequest {
   std::size_t worker;
   std::uint64_t session;  // 0: no session waits
   bool flush;
   // 0: the session's held replies wait. Otherwise the session itself waits, under this number.
   std::uint64_t ticket = 0;
+  bool after_code = false;
 };
 
 }  // namespace heatsink::copies

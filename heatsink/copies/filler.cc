@@ -170,19 +170,27 @@ void Filler::barrier(const BarrierRequest& request) {
     const std::set<cache::ProofIndex> all = up_.empty() ? std::set<cache::ProofIndex>{0} : up_;
     for (const cache::ProofIndex proof : all) flush(proof);
   }
-  if (request.session != 0) barriers_wanted_.push_back(request);
+  if (request.session == 0 && !request.after_code) return;  // nothing waits for the answer
+  (request.after_code ? after_code_wanted_ : barriers_wanted_).push_back(request);
 }
 
 void Filler::send_barriers(TimePoint now) {
-  if (barriers_wanted_.empty()) return;
-  const std::uint64_t token = ++last_id_;
-  barriers_.emplace(token, std::exchange(barriers_wanted_, {}));
-  source_->barrier(token, now);
+  if (!barriers_wanted_.empty()) {
+    const std::uint64_t token = ++last_id_;
+    barriers_.emplace(token, std::exchange(barriers_wanted_, {}));
+    source_->barrier(token, now);
+  }
+  if (after_code_wanted_.empty() || after_code_token_ != 0) return;
+  after_code_token_ = ++last_id_;
+  barriers_.emplace(after_code_token_, std::exchange(after_code_wanted_, {}));
+  source_->barrier(after_code_token_, now, true);
 }
 
 void Filler::on_barrier(std::uint64_t token) {
+  if (token == after_code_token_) after_code_token_ = 0;
   const auto found = barriers_.find(token);
-  for (const BarrierRequest& waited : found->second) listener_.release(waited);
+  for (const BarrierRequest& waited : found->second)
+    if (waited.session != 0) listener_.release(waited);
   barriers_.erase(found);
 }
 

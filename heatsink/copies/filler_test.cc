@@ -269,6 +269,49 @@ TEST_F(FillerTest, WhatTheServerIsSilentAboutDropsEverythingAtOnce) {
   EXPECT_THAT(sent(), testing::Not(HasSubstr("EXISTS"))) << "nobody waits";
 }
 
+TEST_F(FillerTest, CodeThatMayExchangeDatabasesEndsTheCopiesBeforeItsReply) {
+  ask(0, at(0), at(10));
+  hear_value("v");
+  workers_.take();
+  filler_.barrier({0, 5, false, 0, true});
+  filler_.send_barriers(at(20));
+  EXPECT_THAT(sent(), HasSubstr("commandstats"));
+  hear("-NOPERM User app has no permissions to run the 'info' command\r\n");
+  EXPECT_EQ(copy(), nullptr) << "the server does not say";
+  EXPECT_THAT(workers_.take(), IsEmpty());
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5"));
+}
+
+// The client is gone, but what its code did stays.
+TEST_F(FillerTest, CodeOfAClientThatHasLeftEndsTheCopiesToo) {
+  ask(0, at(0), at(10));
+  hear_value("v");
+  workers_.take();
+  filler_.barrier({0, 0, false, 0, true});
+  filler_.send_barriers(at(20));
+  hear("-NOPERM User app has no permissions to run the 'info' command\r\n");
+  EXPECT_EQ(copy(), nullptr);
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), IsEmpty());
+}
+
+TEST_F(FillerTest, OneQuestionAboutExchangesIsUnderWayAtATime) {
+  filler_.barrier({0, 5, false, 0, true});
+  filler_.send_barriers(at(10));
+  filler_.barrier({0, 6, false, 0, true});
+  filler_.send_barriers(at(11));
+  EXPECT_EQ(count(sent(), "commandstats"), 1u);
+  hear("-ERR\r\n");
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 5"));
+  filler_.send_barriers(at(12));
+  EXPECT_EQ(count(sent(), "commandstats"), 1u);
+  hear("-ERR\r\n");
+  hear(kProof);
+  EXPECT_THAT(workers_.take(), ElementsAre("0: release 6"));
+}
+
 TEST_F(FillerTest, NobodyIsHeldByATrackerThatIsDown) {
   filler_.barrier({0, 5, false});
   filler_.send_barriers(at(10));

@@ -23,6 +23,8 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
   // Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
+  // Twice per max-staleness, so that an exchange of databases by others is noticed in time.
+  tracker.swap_interval = options.max_staleness / 2;
   return tracker;
 }
 
@@ -30,7 +32,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
   redis::TrackerOptions reader = tracker_options(shared);
   reader.name = "heatsink-auditor";
   reader.tracking = false;
-  reader.rights_interval = Nanos(0);
+  reader.rights_interval = reader.swap_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
   reader.rest_interval = kReaderRest;
   reader.epoch_interval = kReaderRest;  // an audit does not rely on the voters

@@ -210,7 +210,8 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
   const std::uint64_t held = hold(client);
-  if (held != 0 || effects.flush) source_.request_barrier({worker_, held, effects.flush});
+  if (held != 0 || effects.flush || effects.runs_code)
+    source_.request_barrier({worker_, held, effects.flush, 0, effects.runs_code});
 }
 
 void WorkerCopies::fence_keys(const Effects& effects, TimePoint now, Shown shown) {

@@ -118,7 +118,7 @@ std::vector<NeededRight> needed_rights(std::string_view user, std::string_view h
       {{"INFO", "memory"},
        "INFO",
        "+info",
-       "the proxy assumes that the server evicts keys by use",
+       "the proxy assumes that the server evicts keys by use, and does not see SWAPDB past it",
        false},
       {{"COMMAND", "COUNT"},
        "COMMAND",

@@ -92,6 +92,7 @@ struct ClientState {
   SpreadKeysWritten transaction_spread_;
   bool transaction_unknown_ = false;
   bool transaction_flush_ = false;
+  bool transaction_runs_code_ = false;
   bool transaction_changes_access_ = false;
   std::size_t transaction_queued_ = 0;  // queued commands: the elements of the reply to EXEC
   bool transaction_names_ = false;      // contains CLIENT SETNAME

@@ -26,6 +26,7 @@ struct CommandFacts {
   bool changes_rights = false;
   // Scripts and functions may touch keys that the call does not name, and many do.
   bool runs_code = false;
+  Exchange exchange = Exchange::kAlways;
   bool asks_tracking = false;  // CLIENT TRACKING
   bool uses_scripts = false;
   bool shows_cluster = false;  // what it says depends on proxy.present-as
@@ -47,6 +48,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .changes_access = changes_access(command),
           .changes_rights = changes_rights(command),
           .runs_code = command.has(resp::kNoMandatoryKeys),
+          .exchange = exchange_of(command),
           .asks_tracking = command.name == "client|tracking",
           .uses_scripts = uses_scripts(command),
           .shows_cluster = shows_cluster(command),

@@ -162,6 +162,16 @@ ScriptUse script_use(const resp::Command& command) {
   return name == "script|flush" ? ScriptUse::kFlush : ScriptUse::kNone;
 }
 
+Exchange exchange_of(const resp::Command& command) {
+  if (command.has(resp::kReadonly)) return Exchange::kNever;
+  if (command.name == "eval") return Exchange::kByText;
+  if (command.name == "evalsha") return Exchange::kBySha1;
+  if (command.has(resp::kNoMandatoryKeys)) return Exchange::kAlways;
+  const bool is_harmless =
+      is_reviewed(command.name) || (names_keys(command) && !command.has(resp::kModule));
+  return is_harmless ? Exchange::kNever : Exchange::kAlways;
+}
+
 bool hides_invalidations(const resp::Command& command) {
   return command.name == "swapdb" || command.has(resp::kAdmin) || command.has(resp::kModule);
 }

@@ -63,6 +63,16 @@ ScriptUse script_use(const resp::Command& command);
 // Commands after which the server may not push all invalidations (SWAPDB, DEBUG, REPLICAOF, ...).
 bool hides_invalidations(const resp::Command& command);
 
+// Whether a command may exchange databases (SWAPDB) by code that it runs: the server then sends no
+// invalidation, but its count of SWAPDB shows it (redis/swap_count.h).
+enum class Exchange : std::uint8_t {
+  kNever,
+  kByText,  // EVAL, unless the text shows that it does not (script_text.h)
+  kBySha1,  // EVALSHA: the same, if the proxy knows the text
+  kAlways,  // FCALL, modules that were not reviewed, new commands without keys
+};
+Exchange exchange_of(const resp::Command& command);
+
 // The reply reveals nothing about any key.
 bool reveals_no_key(const resp::Command& command);
 

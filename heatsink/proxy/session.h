@@ -271,6 +271,7 @@ class Session final : public ClientTransport::Listener,
   Step leave_bound();
   Step dispatch_raw(Request& request);
   bool refuses_tracking(const Request& request) const;
+  bool may_exchange(const Request& request);
   Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
   std::size_t forward_run(std::string_view bytes, TimePoint now);

@@ -6,6 +6,7 @@
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/proxy/ascii.h"
+#include "heatsink/proxy/script_text.h"
 #include "heatsink/proxy/session.h"
 
 namespace heatsink::proxy {
@@ -278,10 +279,16 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   return Step::kDone;
 }
 
-// Every node of a cluster must know the scripts that one server would know.
+// Every node of a cluster must know the scripts that one server would know. With one server the
+// texts show which of them are harmless (may_exchange()).
 void Session::prepare_script(Upstream& connection, const Request& request) {
-  if (!queues_transactions() || request.args().size() < 2) return;
   KnownScripts& scripts = parts_.shared.scripts;
+  if (!queues_transactions()) {
+    const bool loads = request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3;
+    if (loads && names_its_commands(request.args()[2])) scripts.learn(request.args()[2], nullptr);
+    return;
+  }
+  if (request.args().size() < 2) return;
   const std::string_view what = request.args()[1];
   if (request.facts->scripts == ScriptUse::kText) return scripts.learn(what, &connection.server());
   if (request.facts->scripts != ScriptUse::kSha1) return;
@@ -311,6 +318,7 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
     pending.keys = std::move(transaction_);
     pending.unknown_keys = transaction_unknown_;
     pending.flush = transaction_flush_;
+    pending.runs_code = transaction_runs_code_;
     pending.changes_access = transaction_changes_access_;
     if (!transaction_spread_.empty())
       pending.spread = std::make_unique<SpreadKeysWritten>(std::move(transaction_spread_));
@@ -334,6 +342,27 @@ void Session::note_write(std::string_view key, NameHash name, bool queued, Pendi
   if (written.size() < kSpreadKeysMax) written.push_back({std::string(key), spread->copies});
 }
 
+// Whether the request may run SWAPDB, which a cluster does not have. Learns harmless scripts.
+bool Session::may_exchange(const Request& request) {
+  const Exchange exchange = request.facts->exchange;
+  if (exchange == Exchange::kNever || queues_transactions()) return false;
+  const bool names_script = request.args().size() > 1;
+  switch (exchange) {
+    case Exchange::kByText: {
+      const bool is_harmless = names_script && names_its_commands(request.args()[1]);
+      if (is_harmless) parts_.shared.scripts.learn(request.args()[1], nullptr);
+      return !is_harmless;
+    }
+    case Exchange::kBySha1: {
+      if (!names_script) return false;
+      const auto text = parts_.shared.scripts.text_of(request.args()[1]);
+      return text == nullptr || !names_its_commands(*text);
+    }
+    default:
+      return true;
+  }
+}
+
 // Inside MULTI the keys are kept for EXEC, when the server runs the commands.
 void Session::note_keys(const Request& request, Pending& pending) {
   std::vector<resp::KeyRef>& refs = parts_.key_refs;
@@ -342,13 +371,16 @@ void Session::note_keys(const Request& request, Pending& pending) {
                               ? resp::Keys::kUnknown
                               : resp::find_keys(*request.command, request.args(), refs);
   const CommandFacts& facts = *request.facts;
-  const bool unknown = keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights;
+  const bool code = may_exchange(request);
+  const bool unknown =
+      keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights || code;
   const bool flush =
       facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
   const bool queued =
       in_multi_ && request.route != Route::kExec && request.route != Route::kDiscard;
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
+  (queued ? transaction_runs_code_ : pending.runs_code) |= code;
   (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
   if (unknown) traffic_.touch_all();
   // Each key of a write counts for an equal part of the request.

@@ -50,7 +50,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
   if (before.is_raw) mode_ = Mode::kRaw;
   if (!in_multi_) return;
   // The keys of the queued commands are known to the other process only.
-  transaction_unknown_ = true;
+  transaction_unknown_ = transaction_runs_code_ = true;
   traffic_.touch_all();
 }
 

@@ -120,6 +120,7 @@ void Session::forget_transaction() {
   transaction_ = {};
   transaction_spread_ = {};
   transaction_unknown_ = transaction_flush_ = transaction_changes_access_ = false;
+  transaction_runs_code_ = false;
   transaction_queued_ = 0;
 }
 

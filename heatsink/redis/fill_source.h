@@ -16,7 +16,7 @@ class FillSource {
  public:
   // See Tracker::fill(), barrier(), touch() and ask_eviction().
   virtual void fill(FillId id, const FillQuestion& question, TimePoint now) = 0;
-  virtual void barrier(std::uint64_t token, TimePoint now) = 0;
+  virtual void barrier(std::uint64_t token, TimePoint now, bool after_code = false) = 0;
   virtual void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now) = 0;
   virtual void ask_eviction(TimePoint now) = 0;
   virtual bool eviction_known() const = 0;

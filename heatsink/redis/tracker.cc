@@ -39,6 +39,7 @@ void Tracker::connected(TimePoint now) {
   facts_ = {};
   evicts_by_use_.reset();
   rights_.reset();
+  swaps_.reset();
   db_ = 0;
   db_refusal_.clear();
   cluster_ = found_replica_ = false;
@@ -59,6 +60,7 @@ void Tracker::connected(TimePoint now) {
   }
   if (options_.rights_interval > Nanos(0)) ask_rights(now);
   if (options_.is_node) ask_settings(now);
+  if (options_.swap_interval > Nanos(0)) ask_swaps(now, false);  // from here on it counts
   send_heartbeat(now);
 }
 
@@ -66,6 +68,9 @@ void Tracker::connected(TimePoint now) {
 void Tracker::send_heartbeat(TimePoint now) {
   if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
   if (cluster_ && !options_.is_node) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
+  const bool asks_swaps =
+      options_.swap_interval > Nanos(0) && state_ != State::kHandshake && !rests_;
+  if (asks_swaps && now - swaps_asked_at_ >= options_.swap_interval) ask_swaps(now, false);
   send_proof(Kind::kHeartbeat, now, 0);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;
@@ -80,6 +85,12 @@ void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, Time
 void Tracker::expect(Expected expected) {
   note_command();
   expected_.push_back(expected);
+}
+
+void Tracker::ask_swaps(TimePoint now, bool after_code) {
+  if (cluster_ || options_.is_node) return;
+  send(Kind::kSwaps, {"INFO", "commandstats"}, now, after_code ? 1 : 0);
+  swaps_asked_at_ = now;
 }
 
 void Tracker::ask_rights(TimePoint now) {
@@ -252,11 +263,12 @@ void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, Ti
   expect({Kind::kTouch, now});
 }
 
-void Tracker::barrier(std::uint64_t token, TimePoint now) {
+void Tracker::barrier(std::uint64_t token, TimePoint now, bool after_code) {
   if (state_ != State::kUp) {
     events_.on_barrier(token);  // after on_down no copy is left that could be stale
     return;
   }
+  if (after_code) ask_swaps(now, true);
   send_proof(Kind::kBarrier, now, token);
 }
 
@@ -344,6 +356,9 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       return Unit{};  // NOPERM changes nothing: then the server may evict the keys
     case Kind::kRights:
       on_rights(reply);
+      return Unit{};
+    case Kind::kSwaps:
+      on_swaps(expected, reply);
       return Unit{};
     default:
       return on_handshake(expected.kind, reply);

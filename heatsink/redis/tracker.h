@@ -17,6 +17,7 @@
 #include "heatsink/redis/credentials.h"
 #include "heatsink/redis/fill.h"
 #include "heatsink/redis/fill_source.h"
+#include "heatsink/redis/swap_count.h"
 #include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
 #include "heatsink/resp/reply_scanner.h"
@@ -53,6 +54,9 @@ struct TrackerOptions {
   // How often a node is asked what it believes of the cluster, at most; 0: with each proof. CLUSTER
   // INFO takes the server about 40 times as long as the proof of a slot (docs/decisions/0058).
   Nanos epoch_interval{0};
+  // How often the server is asked for the number of executed SWAPDB (swap_count.h); 0: never. After
+  // a change, TrackerEvents::on_flush(). Not asked of nodes of a cluster, which have no SWAPDB.
+  Nanos swap_interval{0};
   // After a new connection a node is up when two proofs have been sent so long apart.
   Nanos second_proof_after = Millis(100);
 };
@@ -131,8 +135,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   // not up: on_filled(kFailed) at once.
   void fill(FillId id, const FillQuestion& question, TimePoint now) override;
   // Calls on_barrier(token) when all invalidations caused before this call have been delivered;
-  // when not up, at once. REQUIRES token != 0.
-  void barrier(std::uint64_t token, TimePoint now) override;
+  // when not up, at once. REQUIRES token != 0. `after_code`: what ran may have exchanged databases:
+  // then on_flush() comes first, also if the server does not say whether it has.
+  void barrier(std::uint64_t token, TimePoint now, bool after_code = false) override;
 
   // Local hits are invisible to the server, which would evict the keys as idle. ask_eviction() asks
   // whether the server evicts by use (LRU, LFU); touch() marks the keys as used, with one TOUCH.
@@ -178,12 +183,14 @@ class Tracker final : public ConnectionProtocol, public FillSource {
     kFieldEnds,
     kEviction,
     kTouch,
-    kRights
+    kRights,
+    kSwaps
   };
   struct Expected {
     Kind kind;
     TimePoint sent_at;
-    // kBarrier; or the FillId of kTtl, kRead, kNames, kFieldEnds; or the slot of kSlotProof
+    // kBarrier; or the FillId of kTtl, kRead, kNames, kFieldEnds; or the slot of kSlotProof; or 1
+    // for kSwaps if the copies end unless the answer proves that databases were not exchanged
     std::uint64_t token = 0;
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
@@ -191,6 +198,8 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   void expect(Expected expected);
   void ask_rights(TimePoint now);
   bool answers_long() const;
+  void ask_swaps(TimePoint now, bool after_code);
+  void on_swaps(const Expected& expected, const resp::Value& reply);
   Status keep(std::string_view bytes);
   Status on_element(TimePoint now);
   Status on_push(const resp::Value& push);
@@ -247,6 +256,8 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::optional<bool> evicts_by_use_;
   std::optional<std::string> rights_;  // as the server last described them; "": unknown
   TimePoint rights_asked_at_{};
+  SwapCount swaps_;
+  TimePoint swaps_asked_at_{};
   TimePoint received_at_{};  // of the bytes being processed
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;

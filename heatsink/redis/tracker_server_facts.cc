@@ -81,6 +81,15 @@ void Tracker::on_eviction(const Value& reply) {
   evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
+// An error (NOPERM), or a server without these counts, proves nothing: code that may have exchanged
+// databases then ends all copies, and exchanges by others stay unseen.
+void Tracker::on_swaps(const Expected& expected, const Value& reply) {
+  const SwapCount::Finding found = swaps_.look(reply.is_text() ? reply.text : std::string_view());
+  const bool after_code = expected.token != 0;
+  if (found == SwapCount::Finding::kSwapped || (after_code && found != SwapCount::Finding::kSame))
+    flush();
+}
+
 // An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.
 void Tracker::on_rights(const Value& reply) {
   std::string rights(reply.is_error() ? std::string_view() : input_.view());

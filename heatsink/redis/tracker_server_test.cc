@@ -180,6 +180,23 @@ TEST_F(TrackerServerTest, FlushAllAndFlushDbOfAnyDatabaseAreFlushes) {
   EXPECT_THAT(heard_by_barrier(), Contains("flush"));
 }
 
+// Asks the server for its count of SWAPDB behind code that may have run it.
+TEST_F(TrackerServerTest, AnExchangeOfDatabasesByCodeIsAFlush) {
+  const auto heard_behind_code = [&] {
+    tracker_.barrier(1, BootClock::now(), true);
+    flush_output();
+    hear_until("barrier");
+    return log_.take();
+  };
+  heard_behind_code();  // the count begins
+  EXPECT_THAT(heard_behind_code(), Not(Contains("flush")));
+  foreign({"EVAL", "return redis.call('swapdb', 0, 1)", "0"});
+  EXPECT_THAT(heard_behind_code(), Contains("flush"));
+  EXPECT_THAT(heard_behind_code(), Not(Contains("flush")));
+  foreign({"CONFIG", "RESETSTAT"});
+  EXPECT_THAT(heard_behind_code(), Contains("flush"));
+}
+
 // The two reads of a fill, with another client's command in between.
 class BetweenTheReads : public TrackerServerTest {
  protected:

@@ -263,7 +263,8 @@ void ClusterTrackers::fill(redis::FillId id, const redis::FillQuestion& question
 }
 
 // The last tracker that answers releases it. Trackers that are down answer at once.
-void ClusterTrackers::barrier(std::uint64_t token, TimePoint now) {
+// A cluster has no SWAPDB, so no code can have exchanged databases.
+void ClusterTrackers::barrier(std::uint64_t token, TimePoint now, bool /*after_code*/) {
   barriers_[token] = nodes_.size() + 1;
   for (const auto& [index, node] : nodes_) node->tracker.barrier(token, now);
   barrier_passed(token);

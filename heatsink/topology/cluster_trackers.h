@@ -83,7 +83,7 @@ class ClusterTrackers final : public redis::FillSource {
   bool is_any_reachable() const;
 
   void fill(redis::FillId id, const redis::FillQuestion& question, TimePoint now) override;
-  void barrier(std::uint64_t token, TimePoint now) override;
+  void barrier(std::uint64_t token, TimePoint now, bool after_code = false) override;
   void touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now) override;
   void ask_eviction(TimePoint now) override;
   bool eviction_known() const override;

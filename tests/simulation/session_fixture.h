@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/proxy/held_outputs.h"
 #include "heatsink/proxy/make_upstreams.h"
 #include "heatsink/proxy/session.h"
 #include "tests/simulation/echo_server.h"
@@ -130,6 +131,11 @@ class PlayedHost final : public proxy::SessionHost,
 
   void flush_later(proxy::Session& /*session*/) override { flush_due_ = true; }
   void resume_later(proxy::Session& /*session*/) override { resume_due_ = true; }
+  void hold_output(proxy::Session& /*session*/) override {
+    loop.call_after(proxy::HeldOutputs::kLongest, [this, since = loop.now()] {
+      if (!is_ended) session->send_held(since);
+    });
+  }
   void call_later(const proxy::Session& /*session*/, Nanos pause,
                   void (proxy::Session::*what)()) override {
     loop.call_after(pause, [this, what] {

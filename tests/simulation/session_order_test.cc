@@ -124,6 +124,26 @@ TEST_F(SessionOrderTest, AnErrorOfTheProxysKeepsItsPlace) {
   EXPECT_TRUE(host_.is_ended);
 }
 
+TEST_F(SessionOrderTest, HitsInFrontOfAMissLeaveWithItsReplyInOneWrite) {
+  make_hot();
+  client().writes = 0;
+  send({"GET hot", "GET a"});
+  EXPECT_EQ(got(), "$6|copied|+GET a|");
+  EXPECT_EQ(client().writes, 1U);
+}
+
+TEST_F(SessionOrderTest, HitsInFrontOfASlowMissLeaveWithinMilliseconds) {
+  make_hot();
+  server_.unanswered = {"GET"};
+  node_.post([this] {
+    host_.session->received(wire_of("GET hot") + wire_of("GET a"), host_.loop.clock());
+  });
+  pass(Millis(1));
+  EXPECT_EQ(got(), "");
+  pass(2 * proxy::HeldOutputs::kLongest);
+  EXPECT_EQ(got(), "$6|copied|");
+}
+
 TEST_F(SessionOrderTest, ASkippedReplyLeavesNoGap) {
   send({"CLIENT REPLY SKIP", "GET a", "GET b"});
   EXPECT_THAT(asked(), ElementsAre("1: GET a", "1: GET b"));

@@ -199,19 +199,42 @@ Answer post_rules(const Sources& sources, const Question& asked) {
   return outcome(sources.change_rules(*order, asked.request.peer));
 }
 
+using SharedSources = std::shared_ptr<const Sources>;
+using PageOf = Answer (*)(const Sources&, const Question&);
+
+// `takes`: the parameters of the page. Another one is a mistake, and would be without effect.
+httpd::Route::Page page_of(SharedSources sources, PageOf of, std::vector<std::string> takes = {}) {
+  return [sources = std::move(sources), of, takes = std::move(takes)](const Question& asked) {
+    if (const auto name = httpd::unknown_parameter(asked.query, takes))
+      return Answer{400, "unknown parameter '" + printable(*name, 64) + "'\n"};
+    return of(*sources, asked);
+  };
+}
+
+// What the page in a browser needs beside the hot keys.
+void add_page(const SharedSources& shared, std::vector<httpd::Route>& out) {
+  if (shared->heatmap) {
+    out.push_back({"/api/heatmap", "what was hot when, as JSON: ?from=SECONDS&to=SECONDS",
+                   Pace::kSlow,
+                   page_of(shared, get_heatmap, {"from", "to", "step", "after", "rows"})});
+    for (httpd::Route& file : page_files()) out.push_back(std::move(file));
+  }
+  if (shared->advice) {
+    out.push_back({"/api/advice", "what would relieve the hot keys, as JSON", Pace::kSlow,
+                   page_of(shared, get_advice)});
+  }
+  if (shared->explain) {
+    out.push_back({"/api/explain", "what would relieve a key, as JSON: ?name=NAME&db=0",
+                   Pace::kSlow, page_of(shared, get_explain, {"name", "db"})});
+  }
+}
+
 }  // namespace
 
 std::vector<httpd::Route> pages_of(Sources sources) {
   const auto shared = std::make_shared<const Sources>(std::move(sources));
-  using PageOf = Answer (*)(const Sources&, const Question&);
-  // `takes`: the parameters of the page. Another one is a mistake, and would be without effect.
-  const auto page = [&shared](PageOf of,
-                              std::vector<std::string> takes = {}) -> httpd::Route::Page {
-    return [sources = shared, of, takes = std::move(takes)](const Question& asked) -> Answer {
-      if (const auto name = httpd::unknown_parameter(asked.query, takes))
-        return {400, "unknown parameter '" + printable(*name, 64) + "'\n"};
-      return of(*sources, asked);
-    };
+  const auto page = [&shared](PageOf of, std::vector<std::string> takes = {}) {
+    return page_of(shared, of, std::move(takes));
   };
   std::vector<httpd::Route> out{
       httpd::health_route(shared->ready),
@@ -226,19 +249,7 @@ std::vector<httpd::Route> pages_of(Sources sources) {
   }
   out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
                  page(get_events)});
-  if (shared->heatmap) {
-    out.push_back({"/api/heatmap", "what was hot when, as JSON: ?from=SECONDS&to=SECONDS",
-                   Pace::kSlow, page(get_heatmap, {"from", "to", "step", "after", "rows"})});
-    for (httpd::Route& file : page_files()) out.push_back(std::move(file));
-  }
-  if (shared->advice) {
-    out.push_back(
-        {"/api/advice", "what would relieve the hot keys, as JSON", Pace::kSlow, page(get_advice)});
-  }
-  if (shared->explain) {
-    out.push_back({"/api/explain", "what would relieve a key, as JSON: ?name=NAME&db=0",
-                   Pace::kSlow, page(get_explain, {"name", "db"})});
-  }
+  add_page(shared, out);
   if (shared->health) {
     out.push_back({"/api/health", "what the checks of server and machine found, as JSON",
                    Pace::kSlow, page(get_health)});

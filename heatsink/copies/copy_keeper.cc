@@ -68,20 +68,22 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
 
 CopyKeeper::~CopyKeeper() = default;
 
+// All barriers of the turn share one command, and its output one write.
+void CopyKeeper::end_turn() {
+  if (flush_missed_.exchange(false)) filler_.flush_all();
+  judge_if_due();
+  filler_.send_barriers(loop_.clock());
+  deliver_answers();
+  search();
+  tracker_connection_.flush();
+  audit_reader_.flush();
+  nodes_.trackers().flush();
+  watch_suspects();
+  shared_.epochs.collect();
+}
+
 void CopyKeeper::begin() {
-  loop_.on_turn_end([this] {
-    // At the end of a turn, so that all its barriers share one command and its output one write.
-    if (flush_missed_.exchange(false)) filler_.flush_all();
-    judge_if_due();
-    filler_.send_barriers(loop_.clock());
-    deliver_answers();
-    search();
-    tracker_connection_.flush();
-    audit_reader_.flush();
-    nodes_.trackers().flush();
-    watch_suspects();
-    shared_.epochs.collect();
-  });
+  loop_.on_turn_end([this] { end_turn(); });
   // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
   periods_.heartbeat = timers_.every(shared_.options().heartbeat_interval / 2, [this] {
     const bool idle = shared_.table.copies() == 0;

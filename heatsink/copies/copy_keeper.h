@@ -128,6 +128,7 @@ class CopyKeeper final : public CopySource,
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
   void look_into_inbox();
+  void end_turn();
   void take_fills();
   void deliver_answers();
   void take_from_inbox();

@@ -122,14 +122,15 @@ void History::forget() {
   for (const IdentityId id : order) leaves[id] = true;
   for (Ring& ring : rings_) {
     for (Column& column : ring.columns) {
+      // Not std::ranges: clang 14 has no subrange of a span's iterators.
       const auto cells = column.cells();
-      const auto rest = std::ranges::stable_partition(
-          cells, [&leaves](const Cell& cell) { return !leaves[cell.id]; });
-      for (const Cell& cell : rest) {
-        auto& unnamed = column.unnamed_max[static_cast<std::size_t>(identities_.kind(cell.id))];
-        unnamed = std::max(unnamed, static_cast<float>(rate_of(cell.max)));
+      const auto rest = std::stable_partition(
+          cells.begin(), cells.end(), [&leaves](const Cell& cell) { return !leaves[cell.id]; });
+      for (auto cell = rest; cell != cells.end(); ++cell) {
+        auto& unnamed = column.unnamed_max[static_cast<std::size_t>(identities_.kind(cell->id))];
+        unnamed = std::max(unnamed, static_cast<float>(rate_of(cell->max)));
       }
-      column.size = static_cast<std::uint8_t>(column.size - rest.size());
+      column.size = static_cast<std::uint8_t>(rest - cells.begin());
     }
   }
   for (const IdentityId id : order) {

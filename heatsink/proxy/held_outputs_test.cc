@@ -47,7 +47,7 @@ TEST_F(HeldOutputsTest, EachHasItsOwnTime) {
   EXPECT_EQ(end_turn(microseconds(1200)), Sessions{});
   held_.hold(8, now_);
   EXPECT_EQ(end_turn(microseconds(900)), Sessions{7});
-  EXPECT_EQ(end_turn(microseconds(900)), Sessions{8});
+  EXPECT_EQ(end_turn(microseconds(1100)), Sessions{8});
 }
 
 TEST_F(HeldOutputsTest, WhatIsHeldDuringASendWaitsItsTurn) {

@@ -56,6 +56,7 @@ Budget recommend_budget(const std::vector<EarnedSaving>& savings) {
     return is_smaller(a.capacity, b.capacity);
   });
   std::vector<double> saved;
+  saved.reserve(rising.size());
   for (const EarnedSaving& saving : rising) saved.push_back(saving.server_ratio);
   out.best = rising[static_cast<std::size_t>(std::max_element(saved.begin(), saved.end()) -
                                              saved.begin())];

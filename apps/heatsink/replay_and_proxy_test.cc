@@ -61,7 +61,8 @@ report::CopiesReport proxy_says(std::size_t copies_max, std::uint64_t at_once) {
   }
   report::CopiesReport report;
   const admit::CostedChooser& chosen = chooser.chooser();
-  if (chosen.choice().reads != admit::Choice::kNever) report.choice.emplace();
+  if (chosen.choice().reads != admit::Choice::kNever)
+    report.choice = report::CopiesReport::Choice{};
   report.saved = chosen.saved();
   report.fill_cost = chooser.costs().fill;
   report.invalidation_cost = chooser.costs().end;

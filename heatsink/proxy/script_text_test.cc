@@ -15,8 +15,8 @@ TEST(ScriptText, ProvesWhatNamesItsCommands) {
            "return redis.call('GET', KEYS[1])",
            "return redis.call(\"incrby\", KEYS[1], ARGV[1])",
            "#!lua flags=no-writes\nreturn server.pcall ( 'time' )",
-           "if redis.call('get',KEYS[1]) == ARGV[1] then\n return redis.call('del',KEYS[1])\n"
-           "else return redis.error_reply('no') end",
+           R"(if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1])
+              else return redis.error_reply('no') end)",
            "redis.log(redis.LOG_NOTICE, 'x') redis.setresp(3)",
            "redis.call('xgroup', 'create', KEYS[1], 'g', '0')",
            "local payload = cjson.decode(ARGV[1]) return redis.sha1hex(payload.load_x)",

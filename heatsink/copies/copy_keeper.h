@@ -209,6 +209,7 @@ class CopyKeeper final : public CopySource,
   // copy_keeper_load.cc
   CommandLoad load() const;
   void note_load();
+  LoadWindow::Span load_of_window();
   void note_heat();
   void add_load(report::Report& report);
 

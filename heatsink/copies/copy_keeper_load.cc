@@ -36,14 +36,16 @@ void CopyKeeper::note_heat() {
   std::vector<const DurationHistogram*> latencies;
   for (const KeeperListener* const worker : workers_)
     if (const DurationHistogram* const waits = worker->client_latency()) latencies.push_back(waits);
+  heat_writer_.write(merged_.front(), load_of_window(), latencies);
+}
+
+LoadWindow::Span CopyKeeper::load_of_window() {
   note_load();
-  const LoadWindow::Span span = loads_.over(loop_.clock(), load(), shared_.options().window);
-  heat_writer_.write(merged_.front(), span, latencies);
+  return loads_.over(loop_.clock(), load(), shared_.options().window);
 }
 
 void CopyKeeper::add_load(report::Report& report) {
-  note_load();
-  const LoadWindow::Span span = loads_.over(loop_.clock(), load(), shared_.options().window);
+  const LoadWindow::Span span = load_of_window();
   report.commands_rate = span.per_second(span.load.sent);
   report.server_commands_rate = span.per_second(span.load.executed);
   report.own_commands_rate = span.per_second(span.load.own);

@@ -3,7 +3,7 @@
 import { make, name_node, set_text, by_id } from './dom.js';
 import { percent, rate } from './format.js';
 import { bound_code, draw_strip, in_words } from './draw.js';
-import { code_of, id_of } from './model.js';
+import { code_of, id_of, rate_of } from './model.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
 /** @typedef {import('./model.js').Row} Row */
@@ -195,7 +195,7 @@ export function rest_codes(heat, kind) {
   const rows = [...heat.rows.values()].filter((row) => row.kind === kind);
   for (let i = 0; i < heat.length; ++i) {
     let named = 0;
-    for (const row of rows) named += heat.means(row, [i, i + 1]).rate;
+    for (const row of rows) named += rate_of(row.mean[i] ?? 0);
     const left = (heat.totals['requests']?.[i] ?? 0) - named;
     // The rounding of the rates alone may leave some percent.
     rest[i] = left > 0.03 * named ? code_of(left) : 0;

@@ -76,6 +76,11 @@ class alignas(64) Entry {
     }
     return nullptr;
   }
+  // Begin to load the copy that copy() mostly returns, and its reply.
+  void load_copy() const noexcept { __builtin_prefetch(copies_[0].load()); }
+  void load_reply() const noexcept {
+    if (const Copy* const copy = copies_[0].load()) __builtin_prefetch(copy->reply.data());
+  }
   // A copy of it was served: it is not evicted in this turn of the queue. One store per turn, not
   // per hit: otherwise all readers would contend for this cache line.
   void touch() const noexcept {

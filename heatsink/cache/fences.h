@@ -45,6 +45,8 @@ class Fences {
   // A reader that joins a fill now needs one that was sent after this time.
   TimePoint fence_to_join(NameHash name) const noexcept;
   bool write_in_flight(NameHash name) const noexcept;
+  // Begins to load what the three above read.
+  void load(NameHash name) const noexcept { __builtin_prefetch(&stripe(name)); }
 
  private:
   struct Stripe {

@@ -71,6 +71,7 @@ class HotTable {
   // Readers. The entry is valid until the reader's next quiescent state.
   const Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const noexcept;
   bool has(KeyHash hash) const noexcept;  // compares hashes only: may err towards true
+  void load(KeyHash hash) const noexcept { index_.load(hash); }  // begins to load what they read
   // True: no key is hot, so no copy exists.
   bool none() const noexcept { return size_.load() == 0; }
   // The maximum of Entry::shown() over all keys. A reader that has seen a copy of this table sees

@@ -93,6 +93,12 @@ class WorkerCopies {
   const cache::Entry* find(KeyHash hash, std::string_view key, std::uint32_t db) const {
     return shared_.table.find(hash, key, db);
   }
+  // Begins to load what find() and judge() will read.
+  void load(KeyHash hash, NameHash name) const {
+    if (shared_.table.none()) return;
+    shared_.table.load(hash);
+    shared_.fences.load(name);
+  }
   // `last_reply_at`: a time after the client's last reply from the server.
   cache::ServeDecision judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
                              TimePoint last_reply_at) const {

@@ -59,12 +59,29 @@ class CopyLookup {
   Key find(std::string_view key) const {
     const NameHash name = hash_name_inline(key, parts_.shared.seed);
     const KeyHash hash = in_db(name, client_.state.db_);
-    const bool in_flight = client_.traffic.touches(name);
+    const bool in_flight = is_in_flight(name);
     return {.key = key,
             .name = name,
             .hash = hash,
             .entry = in_flight ? nullptr : parts_.copies.find(hash, key, client_.state.db_),
             .in_flight = in_flight};
+  }
+  bool is_in_flight(NameHash name) const { return client_.traffic.touches(name); }
+
+  // find() in steps, so that the memory of several keys is loaded at the same time (GetsAhead).
+  // Whether a command in flight touches the key is not looked at.
+  Key named(std::string_view key) const {
+    const NameHash name = hash_name_inline(key, parts_.shared.seed);
+    const KeyHash hash = in_db(name, client_.state.db_);
+    parts_.copies.load(hash, name);
+    return {.key = key, .name = name, .hash = hash};
+  }
+  void look_up(Key& key) const {
+    key.entry = parts_.copies.find(key.hash, key.key, client_.state.db_);
+    if (key.entry != nullptr) key.entry->load_copy();
+  }
+  static void load_reply(const Key& key) {
+    if (key.entry != nullptr) key.entry->load_reply();
   }
 
   // Sets key.copy if and only if the result is kServe. REQUIRES key.entry.

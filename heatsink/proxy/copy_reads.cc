@@ -250,29 +250,28 @@ Outcome CopyReads::pass_and_record_size(Request& request, copies::ReadHash which
 // ---- many hits in a row
 
 // Does what read_one() does for a hit, with one check of the client's state for all requests.
-CopyReads::Run CopyReads::serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
-                                    std::size_t output_max, ByteBuffer& out) {
-  Run run;
-  if (get.local == nullptr || !lookup_.may_read_copies()) return run;
+std::size_t CopyReads::serve_run(GetsAhead& gets, const CommandFacts& get, TimePoint now,
+                                 std::size_t output_max, ByteBuffer& out) {
+  if (get.local == nullptr) return 0;
   const cache::Read read{get.local->number, {}};
   const bool resp3 = client_.state.protocol_ == resp::Protocol::kResp3;
-  while (out.size() <= output_max) {
-    std::string_view name;
-    const std::size_t size = resp::plain_get(bytes.substr(run.bytes), name);
-    if (size == 0) break;
-    Key key = lookup_.find(name);
-    if (key.entry == nullptr || lookup_.judge(key, read, now) != cache::Ruling::kServe) break;
+  std::size_t bytes = 0;
+  std::uint64_t hits = 0;
+  for (; !gets.empty() && out.size() <= output_max; gets.pop()) {
+    Key& key = gets.front().key;
+    if (key.entry == nullptr || lookup_.is_in_flight(key.name) || overtakes(key)) break;
+    if (lookup_.judge(key, read, now) != cache::Ruling::kServe) break;
     parts_.copies.served(*key.entry, *key.copy, now);
     key.copy->mark_read();
     key.entry->touch();
     const std::string_view wire = key.copy->reply_in(resp3);
     lookup_.record_hit(get, key, wire.size());
     out.append(wire);
-    run.bytes += size;
-    ++run.hits;
+    bytes += gets.front().wire.size();
+    ++hits;
   }
-  if (run.hits > 0) parts_.count_hits(*get.local, run.hits);
-  return run;
+  if (hits > 0) parts_.count_hits(*get.local, hits);
+  return bytes;
 }
 
 // ---- several keys

@@ -13,6 +13,7 @@
 #include "heatsink/proxy/admission.h"
 #include "heatsink/proxy/barriers.h"
 #include "heatsink/proxy/copy_lookup.h"
+#include "heatsink/proxy/gets_ahead.h"
 #include "heatsink/proxy/relief.h"
 #include "heatsink/proxy/worker_parts.h"
 
@@ -41,21 +42,14 @@ class CopyReads final : public Relief {
   Outcome arrives(Request& request) {
     return lookup_.applies(request) ? look(request) : Outcome::kPass;
   }
-  // Counts a read of request.first_name (REQUIRED), which has no copy. True: arrives() may make
-  // one.
-  bool counts_toward_copy(const Request& request) const {
-    return parts_.copies.counts_toward_copy(in_db(*request.first_name, client_.state.db_));
-  }
-  // Answers plain GETs at the front of `bytes` from copies, without a request object for each.
-  // Stops before the first other request or miss, or when `out` holds more than `output_max` bytes.
-  // REQUIRES that the client is the proxy's own user and has nothing in flight, and that no rule
-  // has a limit.
-  struct Run {
-    std::size_t bytes = 0;
-    std::uint64_t hits = 0;
-  };
-  Run serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
-                std::size_t output_max, ByteBuffer& out);
+  // Counts a read of a key that has no copy. True: arrives() may make one.
+  bool counts_toward_copy(KeyHash key) const { return parts_.copies.counts_toward_copy(key); }
+  // Answers the first of these GETs from copies, without a request object for each. Stops before
+  // the first one that has no valid copy, or when `out` holds more than `output_max` bytes. Returns
+  // the number of bytes that it has answered. REQUIRES that the client is the proxy's own user, and
+  // what ReliefChain::passes_plain_gets() says.
+  std::size_t serve_run(GetsAhead& gets, const CommandFacts& get, TimePoint now,
+                        std::size_t output_max, ByteBuffer& out);
   // The fill that the request waits for has an answer.
   void filled(std::shared_ptr<const copies::FillAnswer> answer);
 

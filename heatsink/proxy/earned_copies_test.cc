@@ -222,7 +222,8 @@ TEST_F(EarnedCopiesTest, HitsAreSampledForTheKeeper) {
   const Request& read = request({"GET", "a"});
   const std::string run = std::string(read.raw) + std::string(read.raw);
   ByteBuffer out;
-  EXPECT_EQ(one_->reads.serve_run(run, *read.facts, now, 1000, out).hits, 2U);
+  GetsAhead gets(run, one_->lookup);
+  EXPECT_EQ(one_->reads.serve_run(gets, *read.facts, now, 1000, out), run.size());
   EXPECT_EQ(hits_of("a"), 2U);
   EXPECT_EQ(get("other"), Outcome::kPass);
   EXPECT_THAT(copies->take_sample().hits, IsEmpty());

@@ -51,30 +51,26 @@ class ReliefChain {
                  spread_, replicas_, barriers_, copies_);
   }
 
-  // Answers requests at the front of `bytes` from copies in one go, with the same result as
-  // arrives() for each of them. See CopyReads::serve_run(). Returns the number of bytes consumed.
-  std::size_t serve_run(std::string_view bytes, const CommandFacts& get, TimePoint now,
-                        std::size_t output_max, ByteBuffer& out) {
-    if (limits_.is_on()) return 0;
-    return copies_.serve_run(bytes, get, now, output_max, out).bytes;
-  }
-
-  // arrives() and departs() pass each read of one key that has no copy: passes_cold_read().
-  bool passes_cold_reads() const {
+  // For plain GETs in one go (GetsAhead), with the same result as arrives() and departs() for each.
+  // REQUIRES passes_plain_gets(): no relief but the copies looks at them.
+  bool passes_plain_gets() const {
     return !limits_.is_on() && !gathering_.is_gathering() && lookup_.may_read_copies();
   }
-  // False: a copy may answer. Keeps the hash of the key in the request. REQUIRES
-  // passes_cold_reads(), and that the request reads its first argument and gathers nothing.
-  bool passes_cold_read(Request& request) const {
-    if (spread_.applies(request.args()[1])) return false;
-    const CopyLookup::Key key = lookup_.find(request.args()[1]);
-    request.first_name = key.name;
-    return key.entry == nullptr && !replicas_.wants(key.hash);
+  GetsAhead look_ahead(std::string_view bytes) const { return GetsAhead(bytes, lookup_); }
+  std::size_t serve_run(GetsAhead& gets, const CommandFacts& get, TimePoint now,
+                        std::size_t output_max, ByteBuffer& out) {
+    return copies_.serve_run(gets, get, now, output_max, out);
   }
-
-  // Counts a read that passes_cold_read(), just before it is sent. True: the key has earned a copy,
-  // so the request must go through arrives() instead.
-  bool earns_copy(const Request& request) const { return copies_.counts_toward_copy(request); }
+  // False: a copy, here or elsewhere, may answer, so the request must go through arrives().
+  bool passes_cold(const CopyLookup::Key& key) const {
+    return (key.entry == nullptr || lookup_.is_in_flight(key.name)) && !spread_.applies(key.key) &&
+           !replicas_.wants(key.hash);
+  }
+  // Counts a read that passes_cold(), just before it is sent. True: the key has earned a copy, so
+  // the request must go through arrives() instead.
+  bool earns_copy(const CopyLookup::Key& key) const {
+    return !lookup_.is_in_flight(key.name) && copies_.counts_toward_copy(key.hash);
+  }
 
   // The request is about to be sent to a server. The order:
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule

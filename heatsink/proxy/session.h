@@ -29,6 +29,7 @@
 #include "heatsink/proxy/client_transport.h"
 #include "heatsink/proxy/command_facts.h"
 #include "heatsink/proxy/drain.h"
+#include "heatsink/proxy/gets_ahead.h"
 #include "heatsink/proxy/memory_budget.h"
 #include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/node_listeners.h"
@@ -231,8 +232,6 @@ class Session final : public ClientTransport::Listener,
   void take_requests(std::string_view bytes, TimePoint now);
   void go_on_with_input();
   std::size_t consume(std::string_view bytes, TimePoint now);
-  bool takes_runs() const;
-  std::size_t serve_run(std::string_view bytes, TimePoint now);
   bool consume_one(std::string_view bytes, TimePoint now, std::size_t& used);
   void look_again(TimePoint now);
   Step look_at(Request& request);
@@ -245,6 +244,11 @@ class Session final : public ClientTransport::Listener,
   void finish_if_done();
   void choose_reading();
   void close_when_flushed();
+
+  // session_gets.cc
+  std::size_t take_gets(std::string_view bytes, TimePoint now);
+  bool takes_runs() const;
+  bool send_cold(const GetsAhead::Get& get, const CommandFacts& facts, TimePoint now);
 
   // session_memory.cc
   void note_memory();
@@ -274,7 +278,6 @@ class Session final : public ClientTransport::Listener,
   bool may_exchange(const Request& request);
   Step forward(Request& request, bool own_connection, PendingKind kind = PendingKind::kForward,
                std::uint32_t number = 0);
-  std::size_t forward_run(std::string_view bytes, TimePoint now);
   Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
   void prepare_script(Upstream& connection, const Request& request);
@@ -539,7 +542,7 @@ class Session final : public ClientTransport::Listener,
   bool holds_input_ = false;  // see hold_input()
 
   resp::RequestParser parser_;
-  std::vector<std::string_view> get_args_;  // of the request that forward_run() looks at
+  std::vector<std::string_view> get_args_;  // of the request that send_cold() looks at
   ByteBuffer input_;                        // bytes that could not be processed yet
   MemoryShare memory_;
   bool throttled_ = false;    // input_ waits until the client takes replies

@@ -205,36 +205,6 @@ Session::Step Session::forward(Request& request, bool own_connection, PendingKin
   return send_on(*connection, request, kind, number);
 }
 
-// Sends plain GETs at the front of the input whose keys have no copies, with one check of the
-// client's state for all of them. The result is the same as that of dispatch() for each; a request
-// that would wait, or need anything before it, is left to dispatch().
-std::size_t Session::forward_run(std::string_view bytes, TimePoint now) {
-  const CommandFacts* const get = parts_.commands.get();
-  const bool is_usual = get != nullptr && get->route == Route::kShared && takes_runs() &&
-                        reliefs_.passes_cold_reads();
-  if (!is_usual) return 0;
-  const auto buffered_max =
-      static_cast<std::size_t>(parts_.shared.options().stream_threshold.count);
-  get_args_.resize(2);
-  get_args_[0] = "get";
-  std::size_t used = 0;
-  while (may_parse()) {
-    const std::size_t size = resp::plain_get(bytes.substr(used), get_args_[1]);
-    if (size == 0 || size > buffered_max) break;
-    Request request(get_args_, bytes.substr(used, size));
-    request.now = now;
-    request.command = &parts_.commands.get_command();
-    request.facts = get;
-    request.route = get->route;
-    const bool passes = request.has_right_arity() && reliefs_.passes_cold_read(request);
-    Upstream* const connection = passes ? ready_connection(request) : nullptr;
-    if (connection == nullptr || reliefs_.earns_copy(request)) break;
-    send_on(*connection, request, PendingKind::kForward, 0);
-    used += size;
-  }
-  return used;
-}
-
 // The shared connection, if forward() would send the request on it at once; else null.
 Upstream* Session::ready_connection(Request& request) {
   expect_reply(request);

@@ -205,10 +205,8 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
       throttled_ = stall_ == Awaited::kNothing;
       break;
     }
-    used += serve_run(bytes.substr(used), now);
-    if (used == bytes.size()) break;
-    if (const std::size_t sent = forward_run(bytes.substr(used), now); sent > 0) {
-      used += sent;
+    if (const std::size_t taken = take_gets(bytes.substr(used), now); taken > 0) {
+      used += taken;
       continue;
     }
     std::size_t size = 0;
@@ -218,20 +216,6 @@ std::size_t Session::consume(std::string_view bytes, TimePoint now) {
     if (!more) break;
   }
   return closed_ || closing_ ? bytes.size() : used;
-}
-
-// Answers hits at the front of the input, with one check of the client's state for all of them.
-// REQUIRES may_parse().
-std::size_t Session::serve_run(std::string_view bytes, TimePoint now) {
-  const CommandFacts* const get = parts_.commands.get();
-  if (get == nullptr || !takes_runs() || in_flight() > 0 || !replies_.empty()) return 0;
-  return reliefs_.serve_run(bytes, *get, now, kept_at_most(4), client_.output());
-}
-
-// The client's state treats no GET in a special way, and the next byte is the first of a request.
-bool Session::takes_runs() const {
-  return mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared && !private_ &&
-         !reply_off_ && !reply_skip_ && debugger_ == Debugger::kOff;
 }
 
 bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {

@@ -100,6 +100,21 @@ TEST_F(SessionOrderTest, AHitAmongReadsIsNotForwarded) {
   EXPECT_EQ(got(), "+a|$6|copied|+b|");
 }
 
+// Longer than what the session looks up at once, with each order of hits and others.
+TEST_F(SessionOrderTest, ALongBatchOfHitsAndOthersKeepsItsOrder) {
+  make_hot();
+  std::string batch, replies;
+  for (unsigned i = 0; i < 150; ++i) {
+    const bool is_hit = (i * i / 3 + i) % 3 == 0;
+    const std::string get = is_hit ? "GET hot" : "GET cold:" + std::to_string(i);
+    batch += wire_of(i % 37 == 36 ? "ECHO x" : get);
+    replies += i % 37 == 36 ? "+ECHO x|" : is_hit ? "$6|copied|" : "+" + get + "|";
+  }
+  receive(batch);
+  pass();
+  EXPECT_EQ(got(), replies);
+}
+
 TEST_F(SessionOrderTest, ReadsGoToTheDatabaseOfTheClient) {
   send({"SELECT 2", "GET a", "GET b"});
   EXPECT_THAT(asked(),

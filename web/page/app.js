@@ -45,6 +45,7 @@ let lines = [];
 /** @type {Axis | null} */
 let axis = null;
 let is_due = false;
+let pictures_are_due = true;
 
 const detail = make('tr', { class: 'detail' }, make('td', { colspan: '9' }));
 const table = new Table(open_row, (order) => { view.order = order; changed(); });
@@ -56,7 +57,7 @@ function make_chart(id, label) {
   const words = make('td', { class: 'name' }, label);
   const now = make('td', { colspan: '7', class: 'name' });
   by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas), now));
-  return { canvas, now };
+  return { canvas, now, top: 0 };
 }
 const requests_chart = make_chart('requests', 'requests per second: hits below, all above');
 const latency_chart = make_chart('latency', 'time until a client has its answers: median, and 99 of 100');
@@ -178,24 +179,31 @@ function show_answer() {
   set_text(by_id('node'), parts.join(' · ') + ` · every rate is of the last ${hotkeys.window_seconds} s`);
 }
 
-function draw_charts() {
-  if (!axis) return;
-  const columns = table_columns();
-  const top = draw_chart(requests_chart.canvas, axis, [
+/** @param {Axis} on */
+function draw_pictures(on) {
+  const rows = lines.flatMap((line) => (line.row ? [line.row] : []));
+  table.draw(heat, on, lines, brightest_of(heat, rows, view.plane, on), view.plane, view.kind,
+             (time) => clock(time, on.to - on.from));
+  requests_chart.top = draw_chart(requests_chart.canvas, on, [
     { values: heat.totals['hits'] ?? [], colour: '--accent', fills: true },
     { values: heat.totals['requests'] ?? [], colour: '--text' },
   ]);
-  const requests = heat.mean_total('requests', columns);
-  const hits = heat.mean_total('hits', columns);
-  set_text(requests_chart.now, `${rate(requests)} requests/s, of them ${rate(hits)} hits/s; ` +
-    `top ${rate(top)}/s; the server got ${rate(heat.mean_total('server_commands', columns))} of ` +
-    `${rate(heat.mean_total('commands', columns))} commands/s`);
-  const slowest = draw_chart(latency_chart.canvas, axis, [
+  latency_chart.top = draw_chart(latency_chart.canvas, on, [
     { values: heat.totals['latency_p99_seconds'] ?? [], colour: '--accent' },
     { values: heat.totals['latency_p50_seconds'] ?? [], colour: '--text' },
   ]);
+}
+
+function show_totals() {
+  const columns = table_columns();
+  const requests = heat.mean_total('requests', columns);
+  const hits = heat.mean_total('hits', columns);
+  set_text(requests_chart.now, `${rate(requests)} requests/s, of them ${rate(hits)} hits/s; ` +
+    `top ${rate(requests_chart.top)}/s; the server got ` +
+    `${rate(heat.mean_total('server_commands', columns))} of ` +
+    `${rate(heat.mean_total('commands', columns))} commands/s`);
   set_text(latency_chart.now, `median ${duration(heat.mean_total('latency_p50_seconds', columns))}, ` +
-    `99 of 100 within ${duration(heat.mean_total('latency_p99_seconds', columns))}; top ${duration(slowest)}`);
+    `99 of 100 within ${duration(heat.mean_total('latency_p99_seconds', columns))}; top ${duration(latency_chart.top)}`);
 }
 
 function draw_cursor() {
@@ -214,16 +222,14 @@ function draw() {
   show_answer();
   by_id('empty').hidden = heat.length > 0;
   set_text(by_id('empty'), 'Nothing has been counted yet: columns come while there is traffic.');
-  const width = requests_chart.canvas.clientWidth;
-  axis = new Axis(heat, ...shown_time(), width);
+  if (pictures_are_due) axis = new Axis(heat, ...shown_time(), requests_chart.canvas.clientWidth);
+  if (!axis) return;
   lines = make_lines();
   table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text());
   table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null);
-  const rows = lines.flatMap((line) => (line.row ? [line.row] : []));
-  const span = axis.to - axis.from;
-  table.draw(heat, axis, lines, brightest_of(heat, rows, view.plane, axis), view.plane, view.kind,
-             (time) => clock(time, span));
-  draw_charts();
+  if (pictures_are_due) draw_pictures(axis);
+  pictures_are_due = false;
+  show_totals();
   draw_cursor();
   for (const button of by_id('spans').children)
     button.setAttribute('aria-pressed', String(!view.range && Number(button.dataset.span) === view.span));
@@ -231,6 +237,12 @@ function draw() {
 }
 
 function changed() {
+  pictures_are_due = true;
+  numbers_changed();
+}
+
+// The pointer has moved: the numbers are of another moment, and no strip changes.
+function numbers_changed() {
   if (is_due) return;
   is_due = true;
   requestAnimationFrame(draw);
@@ -392,7 +404,7 @@ function follow_pointer(event) {
   const over = event.target instanceof HTMLCanvasElement && axis ? event.target : null;
   const before = view.cursor;
   view.cursor = over && axis ? axis.time_at(event.clientX - over.getBoundingClientRect().left) : null;
-  if (before !== view.cursor) changed();
+  if (before !== view.cursor) numbers_changed();
 }
 
 function prepare() {

@@ -133,11 +133,16 @@ void MonitorSource::tick_listening(TimePoint now) {
   }
 }
 
-// Both INFO commands travel in one write, so they describe the same moment.
+// All INFO commands travel in one write, so they describe the same moment.
 void MonitorSource::ask_work(TimePoint now, bool window_ahead) {
   pipeline_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     stats_ = reply && reply->is_text() ? reply->text : "";
   });
+  if (!std::exchange(asked_age_, true)) {
+    pipeline_.ask({"INFO", "server"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+      if (reply && reply->is_text()) lifetime_ = lifetime_rate_of(stats_, reply->text);
+    });
+  }
   pipeline_.ask({"INFO", "cpu"}, now,
                 [this, window_ahead](const Result<resp::Value>& reply, TimePoint at) {
                   const bool told = reply && reply->is_text();
@@ -241,7 +246,7 @@ void MonitorSource::judge(const std::vector<WindowCount>& lines, double watched_
   const std::optional<double> executed = executed_rate();
   bound_by_executed(lines, watched_s, executed, report);
   if (state_ == SourceState::kStarting) return;
-  report.undecided = what_is_undecided(lines, watched_s, executed, report);
+  report.undecided = what_is_undecided(lines, watched_s, {executed, lifetime_}, report);
 }
 
 Observation MonitorSource::observe(TimePoint now) {

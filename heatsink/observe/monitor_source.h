@@ -88,7 +88,9 @@ class MonitorSource final : public Source {
   std::optional<WorkAt> after_;   // at the end of the latest window
   std::optional<WorkAt> latest_;  // nothing: the latest INFO did not tell
   std::optional<ServerWork> without_;
-  std::string stats_;  // the first INFO's reply, while the second is awaited
+  std::optional<double> lifetime_;  // commands per second since the server's start
+  bool asked_age_ = false;
+  std::string stats_;  // the first INFO's reply, while the next is awaited
   SourceState state_ = SourceState::kStarting;
   std::string note_;
 };

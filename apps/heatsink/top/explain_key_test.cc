@@ -169,6 +169,10 @@ TEST(Explain, AnObservedKeyIsDeniedOnlyIfThatIsProven) {
   unseen.node.unseen_rate = 200;
   EXPECT_THAT(explain_text(unseen, {"bursts", std::nullopt}),
               HasSubstr("not proven yet: between 4/s and 208/s"));
+  unseen.keys.back().verdict = "warm";
+  unseen.keys.back().unproven = is_unproven(unseen.keys.back(), unseen.node);
+  EXPECT_THAT(explain_text(unseen, {"bursts", std::nullopt}),
+              HasSubstr("state     not proven yet: between 4/s and 208/s"));
   unseen.node.absent_max = 240;
   EXPECT_THAT(explain_text(unseen, {"nobody", std::nullopt}), HasSubstr("have up to 240/s"));
 }
@@ -198,6 +202,7 @@ TEST(Explain, JsonHasTheSameNumbers) {
   const json::value& row = out.at("rows").as_array().at(0);
   EXPECT_EQ(row.at("rate_low").as_int64(), 20'988);
   EXPECT_EQ(row.at("commands").at(0).at("name").as_string(), "GET");
+  EXPECT_NEAR(row.at("commands").at(0).at("share").as_double(), 0.99, 0.001);
   EXPECT_TRUE(row.at("slot").is_null()) << "no cluster";
   EXPECT_TRUE(row.at("ttl_seconds").is_null());
   const json::value& first = row.at("advice").at("remedies").at(0);

@@ -37,8 +37,7 @@ bool is_seen(const KeyView* key, const HotkeysView& view) {
 }
 
 std::string state_of_seen(const KeyView& key, const HotkeysView& view) {
-  const double unseen = std::isnan(view.node.unseen_rate) ? 0 : view.node.unseen_rate;
-  const double most = std::max(std::isnan(key.rate_high) ? 0 : key.rate_high, key.rate + unseen);
+  const double most = at_most(key, view.node);
   const double hot = view.node.hot;
   if (std::isnan(hot)) return "cold: not proven to be hot or warm";
   if (!std::isnan(key.rate_high) && most < hot)
@@ -117,7 +116,10 @@ std::string explain_text(const HotkeysView& view, const Question& question, int 
   std::string out;
   if (is_listed(view, question)) {
     for (const KeyView* key : rows) {
-      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view, columns);
+      if (!is_warm(key)) continue;
+      // More than warm may be true: "warm" alone would deny that.
+      const std::string state = key->unproven ? state_of_seen(*key, view) : "";
+      out += (out.empty() ? "" : "\n") + about(*key, view, columns, state);
     }
     return out;
   }

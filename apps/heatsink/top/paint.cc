@@ -10,14 +10,40 @@
 
 namespace heatsink::app {
 
-// Accesses not assigned to any tally were not looked at.
-double looked_at(const std::vector<TallyView>& tallies, double all) {
-  double certain = 0, doubt = all;
+namespace {
+
+double sum_of(const std::vector<TallyView>& tallies) {
+  double sum = 0;
+  for (const TallyView& tally : tallies) sum += tally.count;
+  return sum;
+}
+
+std::string parts_text(const std::vector<TallyView>& tallies, double whole) {
+  std::string out;
   for (const TallyView& tally : tallies) {
-    certain += tally.count;
-    doubt = std::min(doubt, tally.doubt);
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
+                       tui::percent_text(whole > 0 ? tally.count / whole : 0));
   }
-  return std::max(certain, all - doubt);
+  return out;
+}
+
+// Accesses not assigned to any tally were not looked at.
+double looked_at(const std::vector<TallyView>& tallies, const KeyView& key) {
+  const double all = accesses_in_window(key);
+  double doubt = all;
+  for (const TallyView& tally : tallies) doubt = std::min(doubt, tally.doubt);
+  return std::max(sum_of(tallies), all - doubt);
+}
+
+}  // namespace
+
+double clients_looked_at(const KeyView& key) { return looked_at(key.clients, key); }
+
+// Every command has a name, so a list with room names all that occurred: what its lower bounds
+// leave of the sample is the width of the bounds, and no other command.
+double commands_looked_at(const KeyView& key) {
+  return key.commands.size() < kTalliesShownMax ? sum_of(key.commands)
+                                                : looked_at(key.commands, key);
 }
 
 Row& Row::add(std::string_view label, std::string_view value, tui::Style style) {
@@ -78,6 +104,7 @@ tui::Screen Sheet::screen(int more) const {
 }
 
 std::string state_words(const KeyView& key) {
+  if (key.unproven) return "not proven";
   if (!key.cached) return key.verdict;
   // The usual level is not mentioned.
   const std::string cached =
@@ -107,14 +134,12 @@ std::string amount_text(const KeyView& key, double amount) {
   return tui::count_text(amount) + (key.dimension == "bytes" ? "B" : "");
 }
 
-std::string tallies_text(const std::vector<TallyView>& tallies, double all) {
-  const double seen = looked_at(tallies, all);
-  std::string out;
-  for (const TallyView& tally : tallies) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
-                       tui::percent_text(seen > 0 ? tally.count / seen : 0));
-  }
-  return out;
+std::string commands_text(const KeyView& key) {
+  return parts_text(key.commands, commands_looked_at(key));
+}
+
+std::string clients_text(const KeyView& key) {
+  return parts_text(key.clients, clients_looked_at(key));
 }
 
 double accesses_in_window(const KeyView& key) {

@@ -332,6 +332,15 @@ void forget_hits(HotkeysView& view) {
     each.hits_rate = each.hit_ratio = each.misses_rate = kUnknown;
 }
 
+double at_most(const KeyView& key, const NodeView& node) {
+  return std::max(known(key.rate_high), key.rate + known(node.unseen_rate));
+}
+
+bool is_unproven(const KeyView& key, const NodeView& node) {
+  if (std::isnan(node.unseen_rate) || !(node.hot > 0)) return false;
+  return key.verdict != "hot" && key.verdict != "write-hot" && at_most(key, node) >= node.hot;
+}
+
 Result<HotkeysView> parse_hotkeys(std::string_view text) {
   const Result<json::value> document = parse(text);
   if (!document) return document.error();
@@ -356,6 +365,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   read_cluster_load(document->get_object(), view, error);
   read_sources(document->get_object(), view, error);
   if (error) return *error;
+  for (KeyView& key : view.keys) key.unproven = is_unproven(key, view.node);
   return view;
 }
 

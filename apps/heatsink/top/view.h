@@ -47,6 +47,7 @@ struct KeyView {
   double offload = kUnknown;  // load taken off the key, as a part of its accesses; or < 0
   Nanos age{};                // how long it has had its verdict
   std::string verdict;        // "hot", "write-hot", "warm"
+  bool unproven = false;      // it is not known to be hot, but may be: see is_unproven()
   std::string reason;
   bool cached = false;
   std::string cache_note;  // why it is not
@@ -208,6 +209,11 @@ inline constexpr std::size_t kSlotsShownMax = 16'384;
 inline constexpr std::size_t kCurveShownMax = 64;
 inline constexpr std::size_t kCopiesShownMax = 100;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
+
+// The highest rate of a listed key: what the samples did not see may all be its accesses.
+double at_most(const KeyView& key, const NodeView& node);
+// Whether a key that is not proven hot reaches the threshold with what the samples did not see.
+bool is_unproven(const KeyView& key, const NodeView& node);
 
 // The same JSON on one line, with only the keys at the indexes in `chosen`, in that order. REQUIRES
 // text that parse_hotkeys() accepts.

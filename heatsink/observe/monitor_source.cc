@@ -242,11 +242,12 @@ std::optional<double> MonitorSource::executed_rate() const {
 }
 
 void MonitorSource::judge(const std::vector<WindowCount>& lines, double watched_s,
-                          report::Report& report) const {
-  const std::optional<double> executed = executed_rate();
-  bound_by_executed(lines, watched_s, executed, report);
+                          Observation& out) const {
+  const ServerCount count{executed_rate(), lifetime_};
+  bound_by_executed(lines, watched_s, count.executed, out.report);
+  out.may_be_pause = may_be_pause(watched_s, count, out.report);
   if (state_ == SourceState::kStarting) return;
-  report.undecided = what_is_undecided(lines, watched_s, {executed, lifetime_}, report);
+  out.report.undecided = what_is_undecided(lines, watched_s, count, out.report);
 }
 
 Observation MonitorSource::observe(TimePoint now) {
@@ -283,7 +284,7 @@ Observation MonitorSource::observe(TimePoint now) {
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = pipeline_.is_up();
   out.report.absent_max = absent_rate(windows, out.report.keys);
-  judge(lines, windows.watched_seconds, out.report);
+  judge(lines, windows.watched_seconds, out);
   out.report.templates = std::move(rates.templates);
   return out;
 }

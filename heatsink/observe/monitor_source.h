@@ -67,7 +67,7 @@ class MonitorSource final : public Source {
   void on_failure(const Error& why, TimePoint now);
   void stop(std::string why, SourceState state);
   std::optional<double> executed_rate() const;
-  void judge(const std::vector<WindowCount>& lines, double watched_s, report::Report& report) const;
+  void judge(const std::vector<WindowCount>& lines, double watched_s, Observation& out) const;
   SourceFacts facts() const;
 
   MonitorSourceOptions options_;

@@ -15,7 +15,17 @@ bool is_hot(const report::KeyReport& key) {
          key.verdict.temperature == detect::Temperature::kWriteHot;
 }
 
-// How long "nothing is hot" needs to be watched. The server's mean since its start has all bursts
+// The highest rate of a key that is not proven hot. REQUIRES an absent_max.
+double highest_of_others(const ServerCount& count, const report::Report& report) {
+  double most = *report.absent_max;
+  for (const report::KeyReport& key : report.keys) {
+    if (!is_hot(key)) most = std::max(most, at_most(key, report));
+  }
+  // No key has more than everything that the server executed.
+  return std::min(most, std::max(*count.executed, report.requests_rate));
+}
+
+// How long "not hot" needs to be watched. The server's mean since its start has all bursts
 // and all pauses of its traffic. If it is of traffic like this, and leaves no key as much again as
 // makes it hot, these seconds were no pause.
 double seconds_needed(double most, const ServerCount& count, double hot) {
@@ -47,6 +57,12 @@ double at_most(const report::KeyReport& key, const report::Report& report) {
   return std::max(key.verdict.rate_high, key.verdict.rate + report.unseen_rate.value_or(0));
 }
 
+bool may_be_pause(double watched_seconds, const ServerCount& count, const report::Report& report) {
+  if (!count.executed || !report.absent_max) return false;
+  const double most = highest_of_others(count, report);
+  return watched_seconds < seconds_needed(most, count, report.hot);
+}
+
 std::string what_is_undecided(std::span<const WindowCount> lines, double watched_seconds,
                               const ServerCount& count, const report::Report& report) {
   if (!report.keys.empty() && is_hot(report.keys.front())) return "";
@@ -55,12 +71,7 @@ std::string what_is_undecided(std::span<const WindowCount> lines, double watched
         "no key is proven hot in {} windows of MONITOR, and INFO, which would show what the server "
         "executed between them, tells nothing",
         lines.size());
-  double most = *report.absent_max;
-  for (const report::KeyReport& key : report.keys) {
-    if (!is_hot(key)) most = std::max(most, at_most(key, report));
-  }
-  // No key has more than everything that the server executed.
-  most = std::min(most, std::max(*count.executed, report.requests_rate));
+  const double most = highest_of_others(count, report);
   const double needed = seconds_needed(most, count, report.hot);
   if (most < report.hot && watched_seconds >= needed) return "";
   if (most < report.hot)

@@ -34,6 +34,9 @@ double at_most(const report::KeyReport& key, const report::Report& report);
 std::string what_is_undecided(std::span<const WindowCount> lines, double watched_seconds,
                               const ServerCount& count, const report::Report& report);
 
+// Whether all that was watched may lie in a pause of the traffic: then no key is proven not hot.
+bool may_be_pause(double watched_seconds, const ServerCount& count, const report::Report& report);
+
 // A pause of the traffic is not mistaken for a server that has none.
 inline constexpr double kWatchedSecondsMin = 10;
 // Where the server's whole life shows that this traffic does not pause.

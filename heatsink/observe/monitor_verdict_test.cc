@@ -258,6 +258,8 @@ TEST(MonitorVerdict, WindowsWithoutTrafficProveNothingWhereTheServerExecutedComm
   bound_by_executed(lines, 2.5, 12, report);
   EXPECT_THAT(what_is_undecided(lines, 2.5, {12}, report), HasSubstr("pause"));
   EXPECT_EQ(what_is_undecided(lines, 12, {12}, report), "");
+  EXPECT_TRUE(may_be_pause(2.5, {12}, report));
+  EXPECT_FALSE(may_be_pause(12, {12}, report));
 }
 
 TEST(MonitorVerdict, WithoutInfoNothingIsExcluded) {

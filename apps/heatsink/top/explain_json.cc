@@ -23,8 +23,9 @@ json::value plain_number(double value) {
   return value;
 }
 
-// The shares are those that explain prints.
-json::array tallies(const std::vector<TallyView>& list, double seen) {
+// `all`: accesses in the window. The shares are those that explain prints.
+json::array tallies(const std::vector<TallyView>& list, double all) {
+  const double seen = looked_at(list, all);
   json::array out;
   for (const TallyView& tally : list)
     out.push_back(json::object{{"name", tally.name},
@@ -80,8 +81,8 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
                    {"bytes_rate", plain_number(key.bytes_rate)},
                    {"cached", key.cached},
                    {"cache_note", key.cache_note},
-                   {"commands", tallies(key.commands, commands_looked_at(key))},
-                   {"clients", tallies(key.clients, clients_looked_at(key))}};
+                   {"commands", tallies(key.commands, accesses_in_window(key))},
+                   {"clients", tallies(key.clients, accesses_in_window(key))}};
   add_value(out, key);
   out["node"] = key.node.empty() ? view.node.upstream : key.node;
   const auto slot = slot_of(key);

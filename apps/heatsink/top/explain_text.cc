@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "apps/heatsink/top/explain_key.h"
 #include "apps/heatsink/top/key_facts.h"
@@ -15,6 +16,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kAlikeMax = 3;
+constexpr std::string_view kMayBePause =
+    "that may have been a pause of the traffic, and a longer --for shows more";
 
 // `state`: instead of the verdict of the row; "": the verdict.
 std::string about(const KeyView& key, const HotkeysView& view, int columns,
@@ -40,6 +43,10 @@ std::string state_of_seen(const KeyView& key, const HotkeysView& view) {
   const double most = at_most(key, view.node);
   const double hot = view.node.hot;
   if (std::isnan(hot)) return "cold: not proven to be hot or warm";
+  if (view.node.may_be_pause && most < hot)
+    return fmt::format("not proven yet: up to {} in {}, and hot begins at {}; {}",
+                       tui::rate_text(most), tui::age_text(view.window), tui::rate_text(hot),
+                       kMayBePause);
   if (!std::isnan(key.rate_high) && most < hot)
     return fmt::format("not hot: at most {}, and hot begins at {}", tui::rate_text(most),
                        tui::rate_text(hot));
@@ -56,6 +63,9 @@ std::string what_absence_means(const HotkeysView& view) {
       view.node.absent_max >= view.node.hot)
     return fmt::format("not proven yet: {}; it may have up to {}, and hot begins at {}", listed,
                        tui::rate_text(view.node.absent_max), tui::rate_text(view.node.hot));
+  if (view.node.may_be_pause)
+    return fmt::format("not proven yet: {} in {}; {}", listed, tui::age_text(view.window),
+                       kMayBePause);
   if (!std::isnan(view.node.absent_max))
     return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
   // The threshold of an observed server is a part of what was seen: it says nothing of unseen keys.

@@ -100,7 +100,7 @@ std::optional<double> gatherable_part(const KeyView& key) {
     if (std::ranges::find(kGatherable, command.name) != std::end(kGatherable))
       gatherable += command.count;
   }
-  const double all = commands_looked_at(key);
+  const double all = looked_at(key.commands, accesses_in_window(key));
   if (key.commands.empty() || !(all > 0) || !(key.writes_rate > 0)) return std::nullopt;
   const double accesses = key.reads_rate + key.writes_rate;
   return std::clamp(gatherable / all * accesses / key.writes_rate, 0.0, 1.0);
@@ -114,7 +114,7 @@ bool uses(const KeyView& key, std::initializer_list<std::string_view> commands) 
 
 advice::KeyUse use_of(const KeyView& key) {
   advice::KeyUse out;
-  const double all = clients_looked_at(key);
+  const double all = looked_at(key.clients, accesses_in_window(key));
   out.clients = key.clients.size();
   if (!key.clients.empty() && all > 0) out.first_client = key.clients[0].count / all;
   if (key.clients.size() > 1 && all > 0) out.second_client = key.clients[1].count / all;
@@ -173,8 +173,9 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
          fmt::format("mean {}, p99 {}, measured where the packets are captured",
                      tui::latency_text(*key.latency_mean), tui::latency_text(*key.latency_p99))});
   }
-  if (!key.commands.empty()) out.push_back({"commands", commands_text(key)});
-  if (!key.clients.empty()) out.push_back({"clients", clients_text(key)});
+  const double all = accesses_in_window(key);
+  if (!key.commands.empty()) out.push_back({"commands", tallies_text(key.commands, all)});
+  if (!key.clients.empty()) out.push_back({"clients", tallies_text(key.clients, all)});
   if (!key.limit.empty())
     out.push_back(
         {"limit", fmt::format("{}; {} held back", key.limit, rate_text(key.limited_rate))});

@@ -10,40 +10,18 @@
 
 namespace heatsink::app {
 
-namespace {
-
-double sum_of(const std::vector<TallyView>& tallies) {
-  double sum = 0;
-  for (const TallyView& tally : tallies) sum += tally.count;
-  return sum;
-}
-
-std::string parts_text(const std::vector<TallyView>& tallies, double whole) {
-  std::string out;
+// Accesses not assigned to any tally were not looked at. A list with room names all that occurred:
+// what its lower bounds leave of the sample is the width of the bounds, and nobody else. Only if
+// most is left, the source had no more names for others (clients, after its first thousands).
+double looked_at(const std::vector<TallyView>& tallies, double all) {
+  double certain = 0, doubt = all;
   for (const TallyView& tally : tallies) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
-                       tui::percent_text(whole > 0 ? tally.count / whole : 0));
+    certain += tally.count;
+    doubt = std::min(doubt, tally.doubt);
   }
-  return out;
-}
-
-// Accesses not assigned to any tally were not looked at.
-double looked_at(const std::vector<TallyView>& tallies, const KeyView& key) {
-  const double all = accesses_in_window(key);
-  double doubt = all;
-  for (const TallyView& tally : tallies) doubt = std::min(doubt, tally.doubt);
-  return std::max(sum_of(tallies), all - doubt);
-}
-
-}  // namespace
-
-double clients_looked_at(const KeyView& key) { return looked_at(key.clients, key); }
-
-// Every command has a name, so a list with room names all that occurred: what its lower bounds
-// leave of the sample is the width of the bounds, and no other command.
-double commands_looked_at(const KeyView& key) {
-  return key.commands.size() < kTalliesShownMax ? sum_of(key.commands)
-                                                : looked_at(key.commands, key);
+  const double seen = all - doubt;
+  const bool names_all = tallies.size() < kTalliesShownMax && certain >= seen / 2;
+  return names_all ? certain : std::max(certain, seen);
 }
 
 Row& Row::add(std::string_view label, std::string_view value, tui::Style style) {
@@ -134,12 +112,14 @@ std::string amount_text(const KeyView& key, double amount) {
   return tui::count_text(amount) + (key.dimension == "bytes" ? "B" : "");
 }
 
-std::string commands_text(const KeyView& key) {
-  return parts_text(key.commands, commands_looked_at(key));
-}
-
-std::string clients_text(const KeyView& key) {
-  return parts_text(key.clients, clients_looked_at(key));
+std::string tallies_text(const std::vector<TallyView>& tallies, double all) {
+  const double seen = looked_at(tallies, all);
+  std::string out;
+  for (const TallyView& tally : tallies) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", tally.name,
+                       tui::percent_text(seen > 0 ? tally.count / seen : 0));
+  }
+  return out;
 }
 
 double accesses_in_window(const KeyView& key) {

@@ -76,14 +76,12 @@ std::string shown_name(const KeyView& key);
 double error_of(const KeyView& key);
 // With the unit for bytes; all others are numbers of accesses.
 std::string amount_text(const KeyView& key, double amount);
-// The numbers of accesses whose command, and whose client, was looked at: accesses in the seconds
-// before the key was busy were not.
-double commands_looked_at(const KeyView& key);
-double clients_looked_at(const KeyView& key);
-// "GET 99.0 %, SET 1.0 %": parts of these. Commands are 100 % together, unless more occurred than
-// are listed.
-std::string commands_text(const KeyView& key);
-std::string clients_text(const KeyView& key);
+// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at, 100 % together
+// unless more occurred than are listed. Accesses in the seconds before the key was busy were not
+// looked at.
+std::string tallies_text(const std::vector<TallyView>& tallies, double all);
+// The number of `all` accesses that the tallies cover.
+double looked_at(const std::vector<TallyView>& tallies, double all);
 // The key's accesses in its window, for comparison with tallies.
 double accesses_in_window(const KeyView& key);
 

@@ -129,9 +129,11 @@ std::size_t count_of(const HotkeysView& view, std::string_view verdict) {
 void draw_detail(Screen& screen, const TopRow& row, std::size_t rank, int at) {
   const KeyView& key = *row.key;
   if (key.commands.empty() && key.clients.empty()) return;
+  const double all = accesses_in_window(key);
   const std::string rule = key.rule.empty() ? "" : " (rule " + key.rule + ")";
   screen.put(0, at,
-             fmt::format("{}{}: {}   from {}", rank, rule, commands_text(key), clients_text(key)),
+             fmt::format("{}{}: {}   from {}", rank, rule, tallies_text(key.commands, all),
+                         tallies_text(key.clients, all)),
              kDim);
 }
 

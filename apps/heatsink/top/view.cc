@@ -54,6 +54,7 @@ NodeView read_node(Members members) {
   }
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
   if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
+  if (members.has("may_be_pause")) members.read("may_be_pause", node.may_be_pause);
   if (members.has("workers")) members.read("workers", node.workers);
   if (members.has("redacted")) members.read("redacted", node.redacted);
   return node;
@@ -338,7 +339,8 @@ double at_most(const KeyView& key, const NodeView& node) {
 
 bool is_unproven(const KeyView& key, const NodeView& node) {
   if (std::isnan(node.unseen_rate) || !(node.hot > 0)) return false;
-  return key.verdict != "hot" && key.verdict != "write-hot" && at_most(key, node) >= node.hot;
+  return key.verdict != "hot" && key.verdict != "write-hot" &&
+         (node.may_be_pause || at_most(key, node) >= node.hot);
 }
 
 Result<HotkeysView> parse_hotkeys(std::string_view text) {

@@ -86,6 +86,7 @@ struct NodeView {
   double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
   double bytes_rate = kUnknown;   // the same
   double unseen_rate = kUnknown;  // Report::unseen_rate
+  bool may_be_pause = false;      // Observation::may_be_pause
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none

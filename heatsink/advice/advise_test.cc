@@ -53,6 +53,23 @@ TEST(Advise, AtAProxyItsOwnCopiesGoBeforeACodeChange) {
   EXPECT_TRUE(of(at_proxy, ReliefKind::kAgingCopies).helps);
 }
 
+// In no mix of reads and writes, also where the writes can be gathered.
+TEST(Advise, AtAProxyCopiesByAgeAreNeverAboveItsOwn) {
+  int both_help = 0;
+  for (double writes = 1; writes < 4000; writes *= 1.2) {
+    const KeyTraffic key{.reads_rate = 1000, .writes_rate = writes, .use = {.gatherable = 1}};
+    const Advice advice = advise(key, {}, {.has_proxy = true});
+    const auto at = [&](ReliefKind relief) {
+      return std::ranges::find(advice.remedies, relief, &Remedy::relief);
+    };
+    const auto own = at(ReliefKind::kCoherentCopies), by_age = at(ReliefKind::kAgingCopies);
+    if (by_age == advice.remedies.end() || !own->helps || !by_age->helps) continue;
+    EXPECT_LT(own, by_age) << writes << ": " << advice.headline;
+    ++both_help;
+  }
+  EXPECT_GT(both_help, 10);
+}
+
 TEST(Advise, NoneOfTheseForAKeyThatIsOnlyWritten) {
   const Advice advice =
       advise({.reads_rate = 10, .writes_rate = 2000, .masters = 3, .use = {.gatherable = 0}});

@@ -34,8 +34,12 @@ std::string why_no_copy(const ClientOptions& options, const detect::Verdict& ver
   if (verdict.temperature == detect::Temperature::kWriteHot)
     return "it has too many writes for its reads";
   if (!options.cache_enabled) return "cache.enabled is false";
-  if (verdict.temperature != detect::Temperature::kHot)
-    return options.admission == "hot" ? "it is not hot" : "its reads have earned none";
+  if (verdict.temperature != detect::Temperature::kHot) {
+    // Copies have answered: they are not denied beside the hit ratio.
+    const bool had_one = verdict.count.hits > 0;
+    if (options.admission == "hot") return had_one ? "it is hot no more" : "it is not hot";
+    return had_one ? "its reads earn none any more" : "its reads have earned none";
+  }
   if (verdict.count.key_truncated) return "its name is too long";
   return "it was not loaded since its last change, or there is no room for it";
 }

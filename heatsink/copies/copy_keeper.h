@@ -25,6 +25,7 @@
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
 #include "heatsink/copies/load_window.h"
+#include "heatsink/copies/missing_copy.h"
 #include "heatsink/copies/node_state.h"
 #include "heatsink/copies/node_trackers.h"
 #include "heatsink/copies/paced_timers.h"
@@ -203,8 +204,8 @@ class CopyKeeper final : public CopySource,
   const redis::FillSource& source() const;
   void refresh_cluster(std::optional<topology::NodeIndex> hint);
   std::string coherence() const;
-  std::string why_no_copy(const detect::Verdict& verdict, const cache::Entry* entry,
-                          bool is_off) const;
+  MissingCopy missing_copy(const detect::Verdict& verdict, const cache::Entry* entry,
+                           bool is_off) const;
 
   // copy_keeper_load.cc
   CommandLoad load() const;

@@ -184,28 +184,24 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
     key.limit = limit_on(verdict.count);
     key.limited_rate = shared_.limits()->limited_rate(verdict.count.hash, loop_.now());
   }
-  if (!key.cached) key.cache_note = why_no_copy(verdict, entry, off);
+  if (!key.cached) key.cache_note = why_no_copy(missing_copy(verdict, entry, off));
   return key;
 }
 
 // The table says whether the key gets copies: keys that are not hot may earn some, too.
-std::string CopyKeeper::why_no_copy(const detect::Verdict& verdict, const cache::Entry* entry,
-                                    bool is_off) const {
-  if (!shared_.options().cache_enabled) return "cache.enabled is false";
-  if (is_off) return "its level is off";
-  if (entry != nullptr) {
-    std::string mark = cache::to_string(entry->uncacheable());
-    if (!mark.empty()) return mark;
-    return shared_.proof.up() ? "no read since its last change" : coherence();
-  }
-  if (verdict.temperature == detect::Temperature::kWriteHot)
-    return "it has too many writes for its reads";
-  const bool earns = copies_for(verdict.count) == policy::CopiesFor::kWhatPays;
-  if (verdict.temperature != detect::Temperature::kHot)
-    return earns ? "its reads have not earned one" : "it is not hot";
-  if (verdict.count.key_truncated) return "its name is too long";
-  if (!is_worth_holding(verdict)) return "it has too many writes for its reads";
-  return "cache.maximum-size is used up";
+MissingCopy CopyKeeper::missing_copy(const detect::Verdict& verdict, const cache::Entry* entry,
+                                     bool is_off) const {
+  MissingCopy out{.enabled = shared_.options().cache_enabled,
+                  .is_off = is_off,
+                  .is_known = entry != nullptr,
+                  .temperature = verdict.temperature,
+                  .earns = copies_for(verdict.count) == policy::CopiesFor::kWhatPays,
+                  .name_cut = verdict.count.key_truncated,
+                  .is_worth_holding = is_worth_holding(verdict),
+                  .hits = verdict.count.hits};
+  if (entry != nullptr) out.mark = cache::to_string(entry->uncacheable());
+  if (!shared_.proof.up()) out.problem = coherence();
+  return out;
 }
 
 // "": a tracker of a node is connected.

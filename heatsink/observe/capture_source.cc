@@ -45,24 +45,29 @@ void CaptureSource::tick(TimePoint now) {
     started_at_ = seen_ = now;
     look();
   }
-  const bool looks = now - looked_at_ >= kBetweenLooks;
-  if (looks) look();
-  work_ += options_.cpu() - before;
-  if (looks) mark_work();
+  if (now - looked_at_ >= kBetweenLooks) look();
+  note_work(before);
 }
 
-void CaptureSource::mark_work() {
-  marks_.push_back({now_, work_, counters_.commands});
+// Adds the work since `cpu_before`, and marks about once a second how much it is.
+void CaptureSource::note_work(Nanos cpu_before) {
+  work_ += options_.cpu() - cpu_before;
+  const TimePoint marked_at = marks_.empty() ? started_at_.value_or(now_) : marks_.back().at;
+  if (!feed_ || now_ - marked_at < kBetweenLooks) return;
+  marks_.push_back({now_, work_, feed_->counters().commands});
   while (now_ - marks_.front().at > kWorkWindow) marks_.pop_front();
 }
 
 std::string CaptureSource::work_text() const {
   constexpr Nanos kWorkMin = std::chrono::seconds(2);
+  constexpr double kPercentMin = 0.1;
   if (marks_.size() < 2 || marks_.back().at - marks_.front().at < kWorkMin) return "";
   const WorkMark &first = marks_.front(), &last = marks_.back();
   const double seconds = seconds_of(last.at - first.at);
-  return fmt::format("; reading them takes {:.1f} % of a core at {:.0f} commands/s (measured)",
-                     100 * seconds_of(last.cpu - first.cpu) / seconds,
+  const double percent = 100 * seconds_of(last.cpu - first.cpu) / seconds;
+  const std::string amount = percent < kPercentMin ? fmt::format("less than {:.1f}", kPercentMin)
+                                                   : fmt::format("{:.1f}", percent);
+  return fmt::format("; reading them takes {} % of a core at {:.0f} commands/s (measured)", amount,
                      static_cast<double>(last.commands - first.commands) / seconds);
 }
 
@@ -214,11 +219,18 @@ std::vector<KeyRow> CaptureSource::rows(const detect::Summary& summary) const {
 }
 
 Observation CaptureSource::observe(TimePoint now) {
+  const Nanos before = options_.cpu();
   if (feed_ && started_at_ && now - looked_at_ >= kFresh) {
     now_ = now;
     drain();
     if (feed_) look();
   }
+  Observation out = observation(now);
+  note_work(before);
+  return out;
+}
+
+Observation CaptureSource::observation(TimePoint now) {
   Observation out;
   out.facts = facts();
   out.state = state_;

@@ -69,7 +69,8 @@ class CaptureSource final : public Source {
   void look();  // about once a second
   void fail(std::string why);
   void refresh();
-  void mark_work();
+  void note_work(Nanos cpu_before);
+  Observation observation(TimePoint now);
   std::string work_text() const;  // "" until it is measured
   SourceFacts facts() const;
   std::string note() const;
@@ -94,8 +95,8 @@ class CaptureSource final : public Source {
     Nanos cpu{0};
     std::uint64_t commands = 0;
   };
-  Nanos work_{0};               // CPU time in tick()
-  std::deque<WorkMark> marks_;  // one per look, those of the last kWorkWindow
+  Nanos work_{0};               // CPU time of reading and counting, in tick() and in observe()
+  std::deque<WorkMark> marks_;  // one per second, those of the last kWorkWindow
   detect::Summary summary_;
   SourceState state_ = SourceState::kStarting;
   std::string failure_;  // the reason for kFailed

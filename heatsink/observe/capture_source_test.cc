@@ -271,11 +271,30 @@ TEST_F(CaptureSourceTest, ItsOwnWorkIsTold) {
   cpu_per_call_ = Millis(5);
   run(source, 1);
   cpu_per_call_ = std::chrono::microseconds(750);
-  run(source, 2);
+  run(source, 1);
   EXPECT_THAT(source.observe(now_).facts.cost, Not(HasSubstr("of a core")));
   cpu_ += seconds(1);
   run(source, 12);
   EXPECT_THAT(source.observe(now_).facts.cost, HasSubstr("takes 7.5 % of a core at"));
+}
+
+TEST_F(CaptureSourceTest, LittleWorkIsNotSaidToBeNone) {
+  CaptureSource source = make();
+  cpu_per_call_ = std::chrono::microseconds(5);
+  run(source, 12);
+  EXPECT_THAT(source.observe(now_).facts.cost,
+              HasSubstr("reading them takes less than 0.1 % of a core at "));
+}
+
+// Whoever asks often lets it read then. That is its work, too, and its figure comes all the same.
+TEST_F(CaptureSourceTest, ItsWorkForAnswersIsTold) {
+  CaptureSource source = make();
+  cpu_per_call_ = Millis(1);
+  for (int i = 0; i < 30; ++i) {
+    idle(source, Millis(250));
+    (void)source.observe(now_);
+  }
+  EXPECT_THAT(source.observe(now_).facts.cost, HasSubstr("takes 10.4 % of a core at"));
 }
 
 TEST_F(CaptureSourceTest, WhoseRepliesAreWatchedIsTold) {

@@ -133,11 +133,16 @@ void MonitorSource::tick_listening(TimePoint now) {
   }
 }
 
-// Both INFO commands travel in one write, so they describe the same moment.
+// All INFO commands travel in one write, so they describe the same moment.
 void MonitorSource::ask_work(TimePoint now, bool window_ahead) {
   pipeline_.ask({"INFO", "stats"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
     stats_ = reply && reply->is_text() ? reply->text : "";
   });
+  if (!std::exchange(asked_age_, true)) {
+    pipeline_.ask({"INFO", "server"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
+      if (reply && reply->is_text()) lifetime_ = lifetime_rate_of(stats_, reply->text);
+    });
+  }
   pipeline_.ask({"INFO", "cpu"}, now,
                 [this, window_ahead](const Result<resp::Value>& reply, TimePoint at) {
                   const bool told = reply && reply->is_text();
@@ -237,11 +242,12 @@ std::optional<double> MonitorSource::executed_rate() const {
 }
 
 void MonitorSource::judge(const std::vector<WindowCount>& lines, double watched_s,
-                          report::Report& report) const {
-  const std::optional<double> executed = executed_rate();
-  bound_by_executed(lines, watched_s, executed, report);
+                          Observation& out) const {
+  const ServerCount count{executed_rate(), lifetime_};
+  bound_by_executed(lines, watched_s, count.executed, out.report);
+  out.may_be_pause = may_be_pause(watched_s, count, out.report);
   if (state_ == SourceState::kStarting) return;
-  report.undecided = what_is_undecided(lines, watched_s, executed, report);
+  out.report.undecided = what_is_undecided(lines, watched_s, count, out.report);
 }
 
 Observation MonitorSource::observe(TimePoint now) {
@@ -278,7 +284,7 @@ Observation MonitorSource::observe(TimePoint now) {
   if (!windows_.empty()) out.interval = {windows_.front().from, windows_.back().to};
   out.report.upstream_up = pipeline_.is_up();
   out.report.absent_max = absent_rate(windows, out.report.keys);
-  judge(lines, windows.watched_seconds, out.report);
+  judge(lines, windows.watched_seconds, out);
   out.report.templates = std::move(rates.templates);
   return out;
 }

@@ -67,7 +67,7 @@ class MonitorSource final : public Source {
   void on_failure(const Error& why, TimePoint now);
   void stop(std::string why, SourceState state);
   std::optional<double> executed_rate() const;
-  void judge(const std::vector<WindowCount>& lines, double watched_s, report::Report& report) const;
+  void judge(const std::vector<WindowCount>& lines, double watched_s, Observation& out) const;
   SourceFacts facts() const;
 
   MonitorSourceOptions options_;
@@ -88,7 +88,9 @@ class MonitorSource final : public Source {
   std::optional<WorkAt> after_;   // at the end of the latest window
   std::optional<WorkAt> latest_;  // nothing: the latest INFO did not tell
   std::optional<ServerWork> without_;
-  std::string stats_;  // the first INFO's reply, while the second is awaited
+  std::optional<double> lifetime_;  // commands per second since the server's start
+  bool asked_age_ = false;
+  std::string stats_;  // the first INFO's reply, while the next is awaited
   SourceState state_ = SourceState::kStarting;
   std::string note_;
 };

@@ -15,6 +15,27 @@ bool is_hot(const report::KeyReport& key) {
          key.verdict.temperature == detect::Temperature::kWriteHot;
 }
 
+// The highest rate of a key that is not proven hot. REQUIRES an absent_max.
+double highest_of_others(const ServerCount& count, const report::Report& report) {
+  double most = *report.absent_max;
+  for (const report::KeyReport& key : report.keys) {
+    if (!is_hot(key)) most = std::max(most, at_most(key, report));
+  }
+  // No key has more than everything that the server executed.
+  return std::min(most, std::max(*count.executed, report.requests_rate));
+}
+
+// How long "not hot" needs to be watched. The server's mean since its start has all bursts
+// and all pauses of its traffic. If it is of traffic like this, and leaves no key as much again as
+// makes it hot, these seconds were no pause.
+double seconds_needed(double most, const ServerCount& count, double hot) {
+  const double executed = *count.executed;
+  const bool is_like_ever = count.lifetime && executed >= detect::kAutomaticHotRate &&
+                            *count.lifetime >= executed / 2 &&
+                            most + std::max(*count.lifetime - executed, 0.0) < hot;
+  return is_like_ever ? kSteadySecondsMin : kWatchedSecondsMin;
+}
+
 }  // namespace
 
 void bound_by_executed(std::span<const WindowCount> lines, double watched_seconds,
@@ -36,27 +57,29 @@ double at_most(const report::KeyReport& key, const report::Report& report) {
   return std::max(key.verdict.rate_high, key.verdict.rate + report.unseen_rate.value_or(0));
 }
 
+bool may_be_pause(double watched_seconds, const ServerCount& count, const report::Report& report) {
+  if (!count.executed || !report.absent_max) return false;
+  const double most = highest_of_others(count, report);
+  return watched_seconds < seconds_needed(most, count, report.hot);
+}
+
 std::string what_is_undecided(std::span<const WindowCount> lines, double watched_seconds,
-                              std::optional<double> executed, const report::Report& report) {
+                              const ServerCount& count, const report::Report& report) {
   if (!report.keys.empty() && is_hot(report.keys.front())) return "";
-  if (!executed || !report.absent_max)
+  if (!count.executed || !report.absent_max)
     return fmt::format(
         "no key is proven hot in {} windows of MONITOR, and INFO, which would show what the server "
         "executed between them, tells nothing",
         lines.size());
-  double most = *report.absent_max;
-  for (const report::KeyReport& key : report.keys) {
-    if (!is_hot(key)) most = std::max(most, at_most(key, report));
-  }
-  // No key has more than everything that the server executed.
-  most = std::min(most, std::max(*executed, report.requests_rate));
-  if (most < report.hot && watched_seconds >= kWatchedSecondsMin) return "";
+  const double most = highest_of_others(count, report);
+  const double needed = seconds_needed(most, count, report.hot);
+  if (most < report.hot && watched_seconds >= needed) return "";
   if (most < report.hot)
     return fmt::format(
         "no key is hot in the first {:.0f} s, which may be a pause of the traffic: watch for "
         "{:.0f} "
         "s",
-        watched_seconds, kWatchedSecondsMin);
+        watched_seconds, needed);
   double seconds = 0, heard = 0;
   for (const WindowCount& window : lines) {
     seconds += window.seconds;
@@ -66,7 +89,7 @@ std::string what_is_undecided(std::span<const WindowCount> lines, double watched
     return fmt::format(
         "the {} windows of MONITOR heard no command, but the server executed {:.0f}/s: its traffic "
         "comes in bursts",
-        lines.size(), *executed);
+        lines.size(), *count.executed);
   return fmt::format(
       "no key is proven hot in {} windows of MONITOR ({:.1f} s); one may have up to {:.0f}/s, and "
       "hot begins at {:.0f}/s",

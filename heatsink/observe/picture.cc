@@ -186,6 +186,8 @@ Observation join_nodes(std::vector<NodeObservation> all, std::string upstream) {
   report.absent_max = absent_max_of(all);
   report.unseen_rate = unseen_rate_of(all);
   report.undecided = undecided_of(all);
+  out.may_be_pause =
+      std::ranges::any_of(all, [](const NodeObservation& each) { return each.seen.may_be_pause; });
   if (all.size() > 1) report.templates.reset();  // another node's may be the busiest
   report.hot_keys = report.write_hot_keys = 0;
   std::vector<Placed> rows = placed_rows(all, report.requests_rate);

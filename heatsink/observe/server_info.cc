@@ -21,6 +21,14 @@ std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu) 
   return ServerWork{0, *commands, *user + *system};
 }
 
+std::optional<double> lifetime_rate_of(std::string_view stats, std::string_view server) {
+  constexpr double kAgeSecondsMin = 60;
+  const auto commands = info_number(stats, "total_commands_processed");
+  const auto age = info_number(server, "uptime_in_seconds");
+  if (!commands || !age || *age < kAgeSecondsMin) return std::nullopt;
+  return *commands / *age;
+}
+
 std::string server_version(std::string_view info) {
   const std::string_view valkey = info_field(info, "valkey_version");
   if (!valkey.empty()) return "valkey " + printable(valkey, 32);

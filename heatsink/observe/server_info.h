@@ -19,6 +19,10 @@ using redis::number_in;
 // thread's where the server reports it. `seconds` is not filled. Nothing if a field is missing.
 std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu);
 
+// Commands per second since the server's start, from INFO stats and INFO server. Nothing if a field
+// is missing, or the server is too young for a mean.
+std::optional<double> lifetime_rate_of(std::string_view stats, std::string_view server);
+
 // "valkey 8.1.1", "redis 7.0.15"; "" if the text has no version.
 std::string server_version(std::string_view info);
 

@@ -70,6 +70,9 @@ struct Observation {
   std::vector<std::optional<KeyAnswers>> answers;
   double progress = -1;  // 0 .. 1 for a source that finishes; negative: it does not finish
   double work = 0;       // size of the whole task, in keys
+  // What was watched may all lie in a pause of the traffic, so it proves of no key that it is not
+  // hot.
+  bool may_be_pause = false;
   std::vector<std::string> node_of_row;  // parallel to the rows; empty: there is only one node
   std::vector<SlotSeen> slots;           // busiest first; empty: not counted
 

@@ -111,7 +111,7 @@ class MonitorBursts(unittest.TestCase):
             return rate
         self.assertNotIn("nothing is hot", listed, said)
         self.assertNotRegex(explained, r"(?m)^state +(cold|not hot|not one of)", said)
-        for number, kilo in AT_MOST.findall(explained.partition("advice")[0]):
+        for number, kilo in AT_MOST.findall(explained.partition("\n\n")[0]):
             most = float(number) * (1000 if kilo else 1)
             self.assertGreater(most, 0.7 * rate, said)
         self.assertRegex(explained, r"(?m)^state +(hot|write-hot|not proven yet)", said)

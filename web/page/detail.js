@@ -9,9 +9,9 @@ function fact(term, fact) {
   return fact === null || fact === '' ? [] : [make('dt', {}, term), make('dd', {}, fact)];
 }
 
-/** @param {any[]} tallies @param {number} all */
-function shares(tallies, all) {
-  return tallies.map((tally) => `${tally.name} ${percent(all ? tally.low / all : null)}`).join(', ');
+/** @param {any[]} tallies */
+function shares(tallies) {
+  return tallies.map((tally) => `${tally.name} ${percent(tally.share)}`).join(', ');
 }
 
 /** @param {any} remedy */
@@ -29,8 +29,6 @@ function remedy_node(remedy) {
 
 /** @param {any} row of /api/explain */
 function facts_of(row) {
-  const accesses = row.commands.reduce((/** @type {number} */ sum, /** @type {any} */ tally) =>
-    sum + tally.low, 0);
   return make('dl', {},
     ...fact('verdict', `${row.verdict}: ${row.reason}`),
     ...fact('for', duration(row.age_seconds)),
@@ -40,8 +38,8 @@ function facts_of(row) {
     ...fact('hits', row.hit_ratio === null ? null : percent(row.hit_ratio)),
     ...fact('taken off', row.offload === null ? null : `${percent(row.offload)} of its commands`),
     ...fact('copy', row.cached ? 'yes' : row.cache_note),
-    ...fact('commands', shares(row.commands, accesses)),
-    ...fact('clients', shares(row.clients, accesses)),
+    ...fact('commands', shares(row.commands)),
+    ...fact('clients', shares(row.clients)),
     ...fact('value', [row.type, row.encoding, row.value_bytes === null ? '' : bytes(row.value_bytes),
       row.memory_bytes === null ? '' : `${bytes(row.memory_bytes)} on the server`]
       .filter((text) => text).join(', ')),

@@ -7,6 +7,7 @@
 
 #include "apps/heatsink/top/explain_key.h"
 #include "apps/heatsink/top/key_facts.h"
+#include "apps/heatsink/top/paint.h"
 #include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 
@@ -22,10 +23,14 @@ json::value plain_number(double value) {
   return value;
 }
 
-json::array tallies(const std::vector<TallyView>& list) {
+// `all`: accesses in the window. The shares are those that explain prints.
+json::array tallies(const std::vector<TallyView>& list, double all) {
+  const double seen = looked_at(list, all);
   json::array out;
   for (const TallyView& tally : list)
-    out.push_back(json::object{{"name", tally.name}, {"low", plain_number(tally.count)}});
+    out.push_back(json::object{{"name", tally.name},
+                               {"low", plain_number(tally.count)},
+                               {"share", plain_number(seen > 0 ? tally.count / seen : 0)}});
   return out;
 }
 
@@ -76,8 +81,8 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
                    {"bytes_rate", plain_number(key.bytes_rate)},
                    {"cached", key.cached},
                    {"cache_note", key.cache_note},
-                   {"commands", tallies(key.commands)},
-                   {"clients", tallies(key.clients)}};
+                   {"commands", tallies(key.commands, accesses_in_window(key))},
+                   {"clients", tallies(key.clients, accesses_in_window(key))}};
   add_value(out, key);
   out["node"] = key.node.empty() ? view.node.upstream : key.node;
   const auto slot = slot_of(key);

@@ -13,6 +13,7 @@ namespace heatsink::app {
 namespace {
 
 namespace json = boost::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -34,7 +35,7 @@ reads     1.0k/s: 0/s hits (0 %), 1.0k/s misses
 writes    2.5k/s
 bytes     420kB/s
 commands  INCR 71.4 %, GET 28.6 %
-clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+clients   10.0.0.7 63.2 %, 10.0.0.8 36.8 %
 value     this source does not report size, type and TTL
 place     127.0.0.1:6379
 
@@ -73,8 +74,8 @@ no use    stale-while-error: takes no load off, but keeps a hot key readable whi
           be reached
 no use    a limit, rest stale: too many writes for its reads: a limit that lets its 2500 writes a
           second through holds nothing back
-no use    a limit per client: takes off 0.0 % of its load on the server; at 2500/s for each client,
-          twice the rate of the second busiest: 0 requests a second of the busiest (60.0 % of all)
+no use    a limit per client: takes off 0.0 % of its load on the server; at 2600/s for each client,
+          twice the rate of the second busiest: 0 requests a second of the busiest (63.2 % of all)
           are refused
 no use    leases: the key is not the state of a limit across processes
 no use    window statistics: the key is not a log of samples (ZADD and ZREMRANGEBYSCORE, LPUSH and
@@ -169,6 +170,17 @@ TEST(Explain, AnObservedKeyIsDeniedOnlyIfThatIsProven) {
   unseen.node.unseen_rate = 200;
   EXPECT_THAT(explain_text(unseen, {"bursts", std::nullopt}),
               HasSubstr("not proven yet: between 4/s and 208/s"));
+  unseen.keys.back().verdict = "warm";
+  unseen.keys.back().unproven = is_unproven(unseen.keys.back(), unseen.node);
+  EXPECT_THAT(explain_text(unseen, {"bursts", std::nullopt}),
+              HasSubstr("state     not proven yet: between 4/s and 208/s"));
+  HotkeysView brief = observed_answer(4, 8, 30);
+  brief.node.may_be_pause = true;
+  brief.window = std::chrono::seconds(2);
+  EXPECT_THAT(explain_text(brief, {"bursts", std::nullopt}),
+              HasSubstr("not proven yet: up to 30/s in 2s, and hot begins at 100/s; that may"));
+  EXPECT_THAT(explain_text(brief, {"nobody", std::nullopt}),
+              AllOf(HasSubstr("not proven yet: not one of"), Not(HasSubstr("at most"))));
   unseen.node.absent_max = 240;
   EXPECT_THAT(explain_text(unseen, {"nobody", std::nullopt}), HasSubstr("have up to 240/s"));
 }
@@ -198,6 +210,7 @@ TEST(Explain, JsonHasTheSameNumbers) {
   const json::value& row = out.at("rows").as_array().at(0);
   EXPECT_EQ(row.at("rate_low").as_int64(), 20'988);
   EXPECT_EQ(row.at("commands").at(0).at("name").as_string(), "GET");
+  EXPECT_NEAR(row.at("commands").at(0).at("share").as_double(), 0.99, 0.001);
   EXPECT_TRUE(row.at("slot").is_null()) << "no cluster";
   EXPECT_TRUE(row.at("ttl_seconds").is_null());
   const json::value& first = row.at("advice").at("remedies").at(0);

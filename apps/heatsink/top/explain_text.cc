@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "apps/heatsink/top/explain_key.h"
 #include "apps/heatsink/top/key_facts.h"
@@ -15,6 +16,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::size_t kAlikeMax = 3;
+constexpr std::string_view kMayBePause =
+    "that may have been a pause of the traffic, and a longer --for shows more";
 
 // `state`: instead of the verdict of the row; "": the verdict.
 std::string about(const KeyView& key, const HotkeysView& view, int columns,
@@ -37,10 +40,13 @@ bool is_seen(const KeyView* key, const HotkeysView& view) {
 }
 
 std::string state_of_seen(const KeyView& key, const HotkeysView& view) {
-  const double unseen = std::isnan(view.node.unseen_rate) ? 0 : view.node.unseen_rate;
-  const double most = std::max(std::isnan(key.rate_high) ? 0 : key.rate_high, key.rate + unseen);
+  const double most = at_most(key, view.node);
   const double hot = view.node.hot;
   if (std::isnan(hot)) return "cold: not proven to be hot or warm";
+  if (view.node.may_be_pause && most < hot)
+    return fmt::format("not proven yet: up to {} in {}, and hot begins at {}; {}",
+                       tui::rate_text(most), tui::age_text(view.window), tui::rate_text(hot),
+                       kMayBePause);
   if (!std::isnan(key.rate_high) && most < hot)
     return fmt::format("not hot: at most {}, and hot begins at {}", tui::rate_text(most),
                        tui::rate_text(hot));
@@ -57,6 +63,9 @@ std::string what_absence_means(const HotkeysView& view) {
       view.node.absent_max >= view.node.hot)
     return fmt::format("not proven yet: {}; it may have up to {}, and hot begins at {}", listed,
                        tui::rate_text(view.node.absent_max), tui::rate_text(view.node.hot));
+  if (view.node.may_be_pause)
+    return fmt::format("not proven yet: {} in {}; {}", listed, tui::age_text(view.window),
+                       kMayBePause);
   if (!std::isnan(view.node.absent_max))
     return fmt::format("{}: its rate is at most {}", listed, tui::rate_text(view.node.absent_max));
   // The threshold of an observed server is a part of what was seen: it says nothing of unseen keys.
@@ -117,7 +126,10 @@ std::string explain_text(const HotkeysView& view, const Question& question, int 
   std::string out;
   if (is_listed(view, question)) {
     for (const KeyView* key : rows) {
-      if (is_warm(key)) out += (out.empty() ? "" : "\n") + about(*key, view, columns);
+      if (!is_warm(key)) continue;
+      // More than warm may be true: "warm" alone would deny that.
+      const std::string state = key->unproven ? state_of_seen(*key, view) : "";
+      out += (out.empty() ? "" : "\n") + about(*key, view, columns, state);
     }
     return out;
   }

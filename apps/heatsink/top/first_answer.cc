@@ -43,7 +43,7 @@ bool FirstAnswer::is_undecided(const observe::Observation& rows, const observe::
     most = listed ? std::max(most, here) : here;
     listed = true;
   }
-  return most >= report.hot;
+  return most >= report.hot || rows.may_be_pause;
 }
 
 bool FirstAnswer::waits_for(const observe::Observation& rows, const observe::CloserKey& key,

@@ -160,6 +160,10 @@ TEST(FirstAnswerOfAKey, IsWhetherItIsHotOrNot) {
   EXPECT_FALSE(open(sampled(4, 60, 10), "k")) << "proven not hot";
   EXPECT_TRUE(open(sampled(4, 60, 90), "k")) << "the windows missed 90/s";
   EXPECT_FALSE(open(sampled(4, 330, 0), "other"));
+  observe::Observation brief = sampled(4, 60, 10);
+  brief.may_be_pause = true;
+  EXPECT_TRUE(open(brief, "k")) << "it may burst again";
+  EXPECT_TRUE(open(brief, "other"));
   EXPECT_TRUE(open(sampled(4, 330, 90), "other"));
 }
 

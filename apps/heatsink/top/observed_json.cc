@@ -119,6 +119,7 @@ std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   if (is_verdict_withheld(seen.front())) withhold_verdict(seen.front(), out);
   const auto& unseen = seen.front().report.unseen_rate;
   out["node"].as_object()["unseen_rate"] = unseen ? number_or_null(*unseen) : nullptr;
+  out["node"].as_object()["may_be_pause"] = seen.front().may_be_pause;
   add_rows(seen.front(), out["keys"].as_array());
   json::array sources;
   for (const observe::Observation& each : seen) sources.push_back(source_object(each, wall_at));

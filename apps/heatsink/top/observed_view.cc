@@ -215,6 +215,8 @@ HotkeysView observed_view(const observe::Picture& picture) {
     view.node.requests_rate = view.node.reads_rate = view.node.writes_rate = kUnknown;
   }
   view.keys = key_views(first);
+  view.node.may_be_pause = first.may_be_pause;
+  for (KeyView& key : view.keys) key.unproven = is_unproven(key, view.node);
   if (first.report.templates) view.templates = templates_view(*first.report.templates);
   add_each(picture.sources, kSourcesShownMax, source_view, view.sources);
   view.cluster = picture.is_cluster;

@@ -77,7 +77,7 @@ reads     20.8k/s: 20.6k/s hits (99.0 %), 210/s misses
 writes    210/s
 bytes     2.5MB/s
 commands  GET 99.0 %, SET 1.0 %
-clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+clients   10.0.0.7 63.2 %, 10.0.0.8 36.8 %
 value     longest reply 118 B
 place     127.0.0.1:6379
 
@@ -106,7 +106,7 @@ reads     20.8k/s: 20.6k/s hits (99.0 %), 210/s misses
 writes    210/s
 bytes     2.5MB/s
 commands  GET 99.0 %, SET 1.0 %
-clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+clients   10.0.0.7 63.2 %, 10.0.0.8 36.8 %
 value     longest reply 118 B
 place     127.0.0.1:6379
 
@@ -159,7 +159,7 @@ reads     1.0k/s: 0/s hits (0 %), 1.0k/s misses
 writes    2.5k/s
 bytes     420kB/s
 commands  INCR 71.4 %, GET 28.6 %
-clients   10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+clients   10.0.0.7 63.2 %, 10.0.0.8 36.8 %
 value     8 B, type string, encoding int, no TTL
 place     10.0.0.1:6379, slot 15662
 

@@ -10,14 +10,18 @@
 
 namespace heatsink::app {
 
-// Accesses not assigned to any tally were not looked at.
+// Accesses not assigned to any tally were not looked at. A list with room names all that occurred:
+// what its lower bounds leave of the sample is the width of the bounds, and nobody else. Only if
+// most is left, the source had no more names for others (clients, after its first thousands).
 double looked_at(const std::vector<TallyView>& tallies, double all) {
   double certain = 0, doubt = all;
   for (const TallyView& tally : tallies) {
     certain += tally.count;
     doubt = std::min(doubt, tally.doubt);
   }
-  return std::max(certain, all - doubt);
+  const double seen = all - doubt;
+  const bool names_all = tallies.size() < kTalliesShownMax && certain >= seen / 2;
+  return names_all ? certain : std::max(certain, seen);
 }
 
 Row& Row::add(std::string_view label, std::string_view value, tui::Style style) {
@@ -78,6 +82,7 @@ tui::Screen Sheet::screen(int more) const {
 }
 
 std::string state_words(const KeyView& key) {
+  if (key.unproven) return "not proven";
   if (!key.cached) return key.verdict;
   // The usual level is not mentioned.
   const std::string cached =

@@ -76,8 +76,9 @@ std::string shown_name(const KeyView& key);
 double error_of(const KeyView& key);
 // With the unit for bytes; all others are numbers of accesses.
 std::string amount_text(const KeyView& key, double amount);
-// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at. Accesses in the
-// seconds before the key was busy were not.
+// "GET 99.0 %, SET 1.0 %": parts of those of `all` accesses that were looked at, 100 % together
+// unless more occurred than are listed. Accesses in the seconds before the key was busy were not
+// looked at.
 std::string tallies_text(const std::vector<TallyView>& tallies, double all);
 // The number of `all` accesses that the tallies cover.
 double looked_at(const std::vector<TallyView>& tallies, double all);

@@ -61,7 +61,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 
-1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 63.2 %, 10.0.0.8 36.8 %
  q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }
@@ -106,7 +106,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 
-1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 63.2 %, 10.0.0.8 36.8 %
  q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes  l slots
 )");
 }
@@ -198,7 +198,7 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 
 
 
-1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 60.0 %, 10.0.0.8 35.0 %
+1: GET 99.0 %, SET 1.0 %   from 10.0.0.7 63.2 %, 10.0.0.8 36.8 %
  q quit  h help  p pause  Enter open  / filter  s sort  t templates  n nodes
 )");
 }

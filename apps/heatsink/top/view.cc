@@ -54,6 +54,7 @@ NodeView read_node(Members members) {
   }
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
   if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
+  if (members.has("may_be_pause")) members.read("may_be_pause", node.may_be_pause);
   if (members.has("workers")) members.read("workers", node.workers);
   if (members.has("redacted")) members.read("redacted", node.redacted);
   return node;
@@ -332,6 +333,16 @@ void forget_hits(HotkeysView& view) {
     each.hits_rate = each.hit_ratio = each.misses_rate = kUnknown;
 }
 
+double at_most(const KeyView& key, const NodeView& node) {
+  return std::max(known(key.rate_high), key.rate + known(node.unseen_rate));
+}
+
+bool is_unproven(const KeyView& key, const NodeView& node) {
+  if (std::isnan(node.unseen_rate) || !(node.hot > 0)) return false;
+  return key.verdict != "hot" && key.verdict != "write-hot" &&
+         (node.may_be_pause || at_most(key, node) >= node.hot);
+}
+
 Result<HotkeysView> parse_hotkeys(std::string_view text) {
   const Result<json::value> document = parse(text);
   if (!document) return document.error();
@@ -356,6 +367,7 @@ Result<HotkeysView> parse_hotkeys(std::string_view text) {
   read_cluster_load(document->get_object(), view, error);
   read_sources(document->get_object(), view, error);
   if (error) return *error;
+  for (KeyView& key : view.keys) key.unproven = is_unproven(key, view.node);
   return view;
 }
 

@@ -47,6 +47,7 @@ struct KeyView {
   double offload = kUnknown;  // load taken off the key, as a part of its accesses; or < 0
   Nanos age{};                // how long it has had its verdict
   std::string verdict;        // "hot", "write-hot", "warm"
+  bool unproven = false;      // it is not known to be hot, but may be: see is_unproven()
   std::string reason;
   bool cached = false;
   std::string cache_note;  // why it is not
@@ -85,6 +86,7 @@ struct NodeView {
   double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
   double bytes_rate = kUnknown;   // the same
   double unseen_rate = kUnknown;  // Report::unseen_rate
+  bool may_be_pause = false;      // Observation::may_be_pause
   std::uint64_t clients = 0, hot_keys = 0, cached_entries = 0;
   Bytes cached_bytes;
   std::uint64_t stale_confirmed = 0;  // copies proven stale: there should be none
@@ -208,6 +210,11 @@ inline constexpr std::size_t kSlotsShownMax = 16'384;
 inline constexpr std::size_t kCurveShownMax = 64;
 inline constexpr std::size_t kCopiesShownMax = 100;
 Result<HotkeysView> parse_hotkeys(std::string_view json);
+
+// The highest rate of a listed key: what the samples did not see may all be its accesses.
+double at_most(const KeyView& key, const NodeView& node);
+// Whether a key that is not proven hot reaches the threshold with what the samples did not see.
+bool is_unproven(const KeyView& key, const NodeView& node);
 
 // The same JSON on one line, with only the keys at the indexes in `chosen`, in that order. REQUIRES
 // text that parse_hotkeys() accepts.

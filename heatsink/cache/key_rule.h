@@ -2,6 +2,8 @@
 // The key rule: decides whether a copy of a key may be served now (docs/design/coherence.md).
 #pragma once
 
+#include <algorithm>
+
 #include "heatsink/base/clock.h"
 #include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/copy.h"
@@ -16,7 +18,8 @@ enum class Ruling {
   kNoCopy,         // never filled, or invalidated
   kGeneration,     // the tracker was lost or flushed since the fill
   kDeadline,       // the key's TTL or the local maximum is over
-  kUnproven,       // no proof of the server within max-staleness, or none that it is the master
+  kUnproven,       // no proof of the server within max-staleness, or none that it is the master, or
+                   // none that databases were not exchanged
   kFence,          // the proxy saw a write or a newer read since the fill was sent
   kWriteInFlight,  // a write of this name awaits its reply
   kSessionFence,   // Level::kSession only: no proof since the client's last reply
@@ -30,9 +33,8 @@ struct ServeDecision {
 
 // The order of the loads is essential (docs/decisions/0002-lease-before-copy.md), because the
 // tracker may make progress between any two of them:
-//  1. the proof, and the confirmation that the server is the master: a thread that sees a proof
-//  sees
-//     every invalidation before it;
+//  1. the proof, the confirmation that the server is the master, and the word on exchanged
+//     databases: a thread that sees a proof sees every invalidation before it;
 //  2. the copy: a copy that is still there was not invalidated when the proof was given;
 //  3. the generation: if it is still the copy's, no later generation gave the proof;
 //  4. writes in flight, then the fence: write_ends() raises the fence before it lowers the count.
@@ -48,6 +50,7 @@ ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyP
   const TimePoint proven = proof.proven_at();
   const TimePoint confirmed = proof.confirmed_at();
   const TimePoint voted = proof.voted_at();
+  const TimePoint exchanges_known = proof.exchanges_known_at();
   const Copy* copy = entry.copy(read);
   if (copy == nullptr) return {Ruling::kNoCopy, nullptr};
   if (now >= copy->deadline) return {Ruling::kDeadline, nullptr};
@@ -60,6 +63,9 @@ ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyP
   const TimePoint validated = copy->fill_sent_at > proven ? copy->fill_sent_at : proven;
   if (now - validated > consistency.max_staleness) return refuse(Ruling::kUnproven);
   if (confirmed < now - consistency.max_staleness) return refuse(Ruling::kUnproven);
+  // A fill is on the connection that asks, so its value is of after all exchanges before it.
+  const TimePoint unexchanged = std::max(copy->fill_sent_at, exchanges_known);
+  if (unexchanged < now - consistency.max_staleness) return refuse(Ruling::kUnproven);
   if (fences.write_in_flight(entry.name())) return refuse(Ruling::kWriteInFlight);
   // Strictly later: equal clock readings do not tell which event came first.
   if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);

@@ -66,6 +66,21 @@ TEST_F(KeyRule, ServesOnlyWhileTheMasterIsConfirmed) {
   EXPECT_EQ(ruling(), Ruling::kServe);
 }
 
+// The heartbeats go on, and nothing is known of SWAPDB: no invalidation would tell of it.
+TEST_F(KeyRule, ServesOnlyWhileExchangesOfDatabasesAreKnown) {
+  const TimePoint known = at(Millis(10'400)) - kMaxStaleness;
+  proof_.prove(at(Millis(10'450)));
+  proof_.know_exchanges(known);
+  const TimePoint last =
+      std::max(known, table_.entry(hash_)->copy(Read{})->fill_sent_at) + kMaxStaleness;
+  EXPECT_EQ(ruling_at(last), Ruling::kServe);
+  EXPECT_EQ(ruling_at(last + Nanos(1)), Ruling::kUnproven);
+  proof_.know_exchanges(at(Millis(10'450)));
+  EXPECT_EQ(ruling_at(last + Nanos(1)), Ruling::kServe);
+  proof_.know_exchanges(TimePoint::max());
+  EXPECT_EQ(ruling_at(last + Nanos(1)), Ruling::kServe);
+}
+
 TEST_F(KeyRule, ServesTheCopy) {
   const ServeDecision decision = judge_at(at(Millis(10'500)));
   ASSERT_EQ(decision.ruling, Ruling::kServe);
@@ -272,6 +287,7 @@ struct World {
     TimePoint proven_at() const { return world->load(world->proven); }
     TimePoint confirmed_at() const { return world->load(world->confirmed); }
     TimePoint voted_at() const { return world->load(world->voted); }
+    TimePoint exchanges_known_at() const { return TimePoint::max(); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
     TimePoint fence(NameHash) const { return world->load(world->fence); }

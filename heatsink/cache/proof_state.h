@@ -34,6 +34,12 @@ class alignas(64) ProofState {
     return TimePoint(Nanos(voted_at_.load(std::memory_order_acquire)));
   }
 
+  // All exchanges of databases (SWAPDB) before then have ended the copies: no invalidation tells of
+  // them. max(): this server has none, or does not tell.
+  TimePoint exchanges_known_at() const noexcept {
+    return TimePoint(Nanos(exchanges_known_at_.load(std::memory_order_acquire)));
+  }
+
   // True while the tracker is connected and proven, so that a fill makes sense.
   bool up() const noexcept { return up_.load(std::memory_order_acquire); }
 
@@ -57,6 +63,10 @@ class alignas(64) ProofState {
     confirm(asked_at);
     voted_at_.store(asked_at.time_since_epoch().count(), std::memory_order_release);
   }
+  // Call it after the begin_generation() that an exchange needs.
+  void know_exchanges(TimePoint asked_at) noexcept {
+    exchanges_known_at_.store(asked_at.time_since_epoch().count(), std::memory_order_release);
+  }
   void set_up(bool up) noexcept { up_.store(up, std::memory_order_release); }
 
  private:
@@ -65,6 +75,7 @@ class alignas(64) ProofState {
   std::atomic<std::int64_t> proven_at_{0};
   std::atomic<std::int64_t> confirmed_at_{TimePoint::max().time_since_epoch().count()};
   std::atomic<std::int64_t> voted_at_{TimePoint::max().time_since_epoch().count()};
+  std::atomic<std::int64_t> exchanges_known_at_{TimePoint::max().time_since_epoch().count()};
   std::atomic<bool> up_{false};
 };
 

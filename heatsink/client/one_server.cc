@@ -149,10 +149,12 @@ void OneServer::on_heartbeat(TimePoint sent_at) {
   publish();
 }
 
-// Both must be recent: the answer of the server, and the word of those who vote for the master.
+// All must be recent: the answer of the server, the word of those who vote for the master, and what
+// is known of exchanged databases. A heartbeat's answer follows, so that this is published then.
 void OneServer::publish() {
   if (!is_up_ || proven_at_ == TimePoint::min()) return;
-  changes_.on_proven(0, std::min(proven_at_, confirmed_at_) + max_staleness_);
+  const TimePoint recent = std::min({proven_at_, confirmed_at_, exchanges_known_at_});
+  changes_.on_proven(0, recent + max_staleness_);
 }
 
 void OneServer::on_down(const std::string& reason) {

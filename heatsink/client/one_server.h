@@ -47,6 +47,7 @@ class OneServer final : public KeyServers,
   void on_facts(const redis::ServerFacts& facts) override;
   void on_up() override;
   void on_heartbeat(TimePoint sent_at) override;
+  void on_exchanges_known(TimePoint asked_at) override { exchanges_known_at_ = asked_at; }
   void on_invalidate(std::string_view name) override { changes_.on_changed(name); }
   void on_flush() override { changes_.on_all_changed(); }
   void on_filled(const redis::FillReply& reply) override { listener_.on_tracked(reply); }
@@ -78,9 +79,10 @@ class OneServer final : public KeyServers,
   redis::ServerConnection data_;
   std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server is the one of the URL
   std::string leader_problem_;
-  TimePoint proven_at_ = TimePoint::min();     // of the tracker's last heartbeat; min(): none
-  TimePoint confirmed_at_ = TimePoint::max();  // max(): the URL names the server itself
-  TimePoint moved_at_ = TimePoint::min();      // to another master than the first; min(): never
+  TimePoint proven_at_ = TimePoint::min();           // of the tracker's last heartbeat; min(): none
+  TimePoint confirmed_at_ = TimePoint::max();        // max(): the URL names the server itself
+  TimePoint exchanges_known_at_ = TimePoint::max();  // max(): the server does not tell
+  TimePoint moved_at_ = TimePoint::min();  // to another master than the first; min(): never
   bool has_led_ = false;
   bool proven_since_move_ = false;
   bool is_cluster_ = false;

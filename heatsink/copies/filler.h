@@ -72,6 +72,7 @@ class Filler final : public redis::TrackerEvents {
   void on_up() override { up(0); }
   void on_heartbeat(TimePoint sent_at) override { heartbeat(0, sent_at); }
   void on_invalidate(std::string_view name) override;
+  void on_exchanges_known(TimePoint asked_at) override { shared_.proof.know_exchanges(asked_at); }
   void on_flush() override { flush(0); }
   void on_filled(const redis::FillReply& reply) override;
   void on_barrier(std::uint64_t token) override;

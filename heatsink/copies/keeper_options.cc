@@ -23,8 +23,8 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.names_max = static_cast<std::size_t>(options.maximum_tracked_keys);
   // Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
-  // Twice per max-staleness, so that an exchange of databases by others is noticed in time.
-  tracker.swap_interval = options.max_staleness / 2;
+  // Twice per max-staleness: an answer may be late by half of it before copies are refused.
+  tracker.swap_interval = policy::shortest_staleness(policy.consistency) / 2;
   return tracker;
 }
 

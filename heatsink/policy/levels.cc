@@ -75,13 +75,20 @@ Nanos longest_staleness(std::span<const ConsistencyPolicy> consistency) {
   return longest;
 }
 
-Nanos epoch_interval(std::span<const ConsistencyPolicy> consistency) {
+Nanos shortest_staleness(std::span<const ConsistencyPolicy> consistency) {
   Nanos shortest = longest_staleness(consistency);
   for (const ConsistencyPolicy& each : consistency) {
-    if (each.level == Level::kSession) return Nanos(0);
-    if (each.level == Level::kKey) shortest = std::min(shortest, each.max_staleness);
+    const bool is_proven = each.level == Level::kKey || each.level == Level::kSession;
+    if (is_proven) shortest = std::min(shortest, each.max_staleness);
   }
-  return cache::epoch_interval(shortest);
+  return shortest;
+}
+
+Nanos epoch_interval(std::span<const ConsistencyPolicy> consistency) {
+  for (const ConsistencyPolicy& each : consistency) {
+    if (each.level == Level::kSession) return Nanos(0);
+  }
+  return cache::epoch_interval(shortest_staleness(consistency));
 }
 
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {

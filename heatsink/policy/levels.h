@@ -35,6 +35,9 @@ std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
 // consistency_of_rules().
 Nanos longest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
 
+// The shortest max-staleness of the keys whose copies need proofs. REQUIRES consistency_of_rules().
+Nanos shortest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
+
 // cache::epoch_interval() of the shortest max-staleness. 0: as often as possible, because local
 // reads of level session wait for the answer. REQUIRES consistency_of_rules().
 Nanos epoch_interval(std::span<const cache::ConsistencyPolicy> consistency);

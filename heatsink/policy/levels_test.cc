@@ -76,6 +76,13 @@ TEST_F(Levels, TheTrackerMayBeSilentForAsLongAsAnyRuleAllows) {
   EXPECT_EQ(longest_staleness(consistency_of_rules(options)), std::chrono::seconds(3));
 }
 
+TEST_F(Levels, TheShortestBoundIsOfTheCopiesThatNeedProofs) {
+  add("match=a,max-staleness=3s");
+  EXPECT_EQ(shortest_staleness(consistency_of_rules(options)), std::chrono::seconds(1));
+  add("match=b,max-staleness=300ms");
+  EXPECT_EQ(shortest_staleness(consistency_of_rules(options)), Millis(300));
+}
+
 TEST_F(Levels, MastersAreAskedForTheirEpochAsOftenAsTheShortestBoundNeeds) {
   add("match=a,max-staleness=3s");
   EXPECT_EQ(epoch_interval(consistency_of_rules(options)), Millis(400));

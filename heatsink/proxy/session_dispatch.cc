@@ -173,8 +173,8 @@ Session::Step Session::run(Request& request) {
 // for data.
 Session::Step Session::dispatch_raw(Request& request) {
   if (debugger_ != Debugger::kOff) return send_to_debugger(request);
-  if (request.route == Route::kQuit) return run_quit();
-  if (request.route == Route::kReset) return run_reset();
+  if (!replicates_ && request.route == Route::kQuit) return run_quit();
+  if (!replicates_ && request.route == Route::kReset) return run_reset();
   const bool harmless =
       request.command != nullptr &&
       !request.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&

@@ -254,11 +254,12 @@ bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& us
   return false;
 }
 
-// The client gets its earlier replies, then the error, then the end of the connection.
+// The client gets its earlier replies, then the error, then the end of the connection. A replica
+// would take the error for data, so a server closes its connection without it.
 void Session::refuse_input(std::string_view error) {
   parts_.count(copies::Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
-  reply_error(error);
+  if (!replicates_) reply_error(error);
   close_when_flushed();
 }
 

@@ -22,7 +22,8 @@ class SwapCount {
 
   // The server's answer. The first one of a connection is the start of the count: kUnknown.
   Finding look(std::string_view commandstats);
-  void reset() { last_.reset(); }  // a new connection
+  void reset() { last_.reset(); }                    // a new connection
+  bool counts() const { return last_.has_value(); }  // the last answer did
 
  private:
   struct Counted {

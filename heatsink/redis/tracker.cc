@@ -70,7 +70,9 @@ void Tracker::send_heartbeat(TimePoint now) {
   if (cluster_ && !options_.is_node) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
   const bool asks_swaps =
       options_.swap_interval > Nanos(0) && state_ != State::kHandshake && !rests_;
-  if (asks_swaps && now - swaps_asked_at_ >= options_.swap_interval) ask_swaps(now, false);
+  // At the next heartbeat it would be too late.
+  const Nanos age = now - swaps_asked_at_ + options_.heartbeat_interval;
+  if (asks_swaps && age > options_.swap_interval) ask_swaps(now, false);
   send_proof(Kind::kHeartbeat, now, 0);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;

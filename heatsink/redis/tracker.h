@@ -54,8 +54,9 @@ struct TrackerOptions {
   // How often a node is asked what it believes of the cluster, at most; 0: with each proof. CLUSTER
   // INFO takes the server about 40 times as long as the proof of a slot (docs/decisions/0058).
   Nanos epoch_interval{0};
-  // How often the server is asked for the number of executed SWAPDB (swap_count.h); 0: never. After
-  // a change, TrackerEvents::on_flush(). Not asked of nodes of a cluster, which have no SWAPDB.
+  // At least so often the server is asked for the number of executed SWAPDB (swap_count.h), with a
+  // heartbeat; 0: never. After a change, TrackerEvents::on_flush(). Not asked of nodes of a
+  // cluster, which have no SWAPDB.
   Nanos swap_interval{0};
   // After a new connection a node is up when two proofs have been sent so long apart.
   Nanos second_proof_after = Millis(100);
@@ -81,6 +82,9 @@ class TrackerEvents {
   virtual void on_flush() = 0;                            // of all names
   virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
   virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
+  // on_flush() has told of every exchange of databases (SWAPDB) before `asked_at`. max(): this
+  // server has none, or does not tell.
+  virtual void on_exchanges_known(TimePoint /*asked_at*/) {}
   // With TrackerOptions::is_node. The node says that it does not own the slot, or not for all keys:
   // no copy of it may be served after the next on_heartbeat().
   virtual void on_slot_lost(std::uint16_t /*slot*/) {}

@@ -26,6 +26,7 @@ class TrackerLog final : public TrackerEvents {
   void on_heartbeat(TimePoint sent_at) override { add("heartbeat " + ms(sent_at)); }
   void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
   void on_flush() override { add("flush"); }
+  void on_exchanges_known(TimePoint asked_at) override { exchanges_known_at = asked_at; }
   void on_filled(const FillReply& reply) override {
     add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +
         ms(reply.sent_at) + (reply.ttl ? " ttl " + ms(TimePoint(*reply.ttl)) : "") +
@@ -46,6 +47,7 @@ class TrackerLog final : public TrackerEvents {
 
   std::function<void()> when_up;
   std::string last_reason;
+  TimePoint exchanges_known_at{};
 
  private:
   void add(std::string line) { lines_.push_back(std::move(line)); }

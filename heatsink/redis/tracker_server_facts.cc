@@ -88,6 +88,7 @@ void Tracker::on_swaps(const Expected& expected, const Value& reply) {
   const bool after_code = expected.token != 0;
   if (found == SwapCount::Finding::kSwapped || (after_code && found != SwapCount::Finding::kSame))
     flush();
+  events_.on_exchanges_known(swaps_.counts() && !cluster_ ? expected.sent_at : TimePoint::max());
 }
 
 // An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.

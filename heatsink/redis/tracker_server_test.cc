@@ -190,11 +190,18 @@ TEST_F(TrackerServerTest, AnExchangeOfDatabasesByCodeIsAFlush) {
   };
   heard_behind_code();  // the count begins
   EXPECT_THAT(heard_behind_code(), Not(Contains("flush")));
+  const TimePoint before = log_.exchanges_known_at;
+  EXPECT_LT(before, BootClock::now());
   foreign({"EVAL", "return redis.call('swapdb', 0, 1)", "0"});
   EXPECT_THAT(heard_behind_code(), Contains("flush"));
   EXPECT_THAT(heard_behind_code(), Not(Contains("flush")));
+  EXPECT_GT(log_.exchanges_known_at, before);
   foreign({"CONFIG", "RESETSTAT"});
   EXPECT_THAT(heard_behind_code(), Contains("flush"));
+  foreign({"ACL", "SETUSER", "default", "-info"});
+  EXPECT_THAT(heard_behind_code(), Contains("flush"));
+  EXPECT_EQ(log_.exchanges_known_at, TimePoint::max()) << "the server does not tell";
+  foreign({"ACL", "SETUSER", "default", "+info"});
 }
 
 // The two reads of a fill, with another client's command in between.

@@ -45,6 +45,7 @@ class Client:
     run: tuple  # given the port, the RESP version and, with TLS, the authority's certificate
     ways: tuple = BOTH
     steps: tuple = STEPS
+    is_durable: bool = False  # a server that is killed comes back with all its data
     password: bool = True  # the server wants one: "secret", and has a user "app", "app-secret"
     variables: tuple = ()  # environment, relative to the build folder
     run_cluster: tuple = ()  # as `run`, in cluster mode; (): the library has none
@@ -109,6 +110,18 @@ CLIENTS = {
     "redis_py_outage": Client(
         "redis_py", ("python3",), PIP, ("python3", "outage.py"), (Way(2), Way(3)),
         steps=("without_errors", "as_direct"), variables=(("PYTHONPATH", "packages"),)),
+    # Frameworks: what they see of it, direct and through the proxy.
+    "celery": Client("celery", ("python3",), PIP, ("python3", "outage.py"), (Way(2),),
+                     steps=("as_direct",), variables=(("PYTHONPATH", "packages"),),
+                     is_durable=True),
+    "bullmq": Client("bullmq", ("node", "npm"), (NPM,), ("node", "outage.js"), (Way(2),),
+                     steps=("as_direct",), is_durable=True),
+    "spring_data": Client("spring_data", ("java", "javac", "mvn"), MAVEN, JAVA, (Way(2),),
+                          steps=("jedis_as_direct", "lettuce_as_direct"), is_durable=True),
+    "php_queue": Client("phpredis", ("php",),
+                        (("php", "-r", "exit(extension_loaded('redis') && "
+                          "extension_loaded('pcntl') && extension_loaded('session') ? 0 : 1);"),),
+                        ("php", "outage.php"), (Way(2),), steps=("as_direct",), is_durable=True),
     "redis_cli": Client("redis_cli", ("redis-cli",), (), ("bash", "client.sh"), steps=(
         "password", "acl_user", "values", "big_value", "databases", "transaction", "script",
         "pipe", "scan", "subscribe_and_monitor", "hot_reads", "restart_server", "restart_proxy")),

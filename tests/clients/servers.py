@@ -14,6 +14,7 @@ from harness.certificates import Authority
 # So that a test's few reads make a key hot.
 DETECTION = {"detection.hot-qps": 5, "detection.write-hot-ratio": 0}
 AWAY_S = 0.3  # and the server's start
+DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 USERS = ("--requirepass", "secret", "--user", "app", "on", ">app-secret", "~*", "&*", "+@all")
 
 
@@ -55,7 +56,7 @@ class OneProxy:
 class Servers:
     """`nodes`: so many proxies look like a cluster; 0: one looks like a server."""
 
-    def __init__(self, heatsink, folder, tls=False, password=True, nodes=0):
+    def __init__(self, heatsink, folder, tls=False, password=True, nodes=0, is_durable=False):
         ports = [free_port() for _ in range(max(1, nodes))]
         self.port, self.is_cluster = ports[0], nodes > 0
         options = {"proxy.workers": 2, **DETECTION}
@@ -69,7 +70,7 @@ class Servers:
         if nodes > 1:
             all_of_them = ",".join(f"127.0.0.1:{port}" for port in ports)
             options["proxy.announce-addresses"] = all_of_them
-        self.redis = Redis(*(USERS if password else ()))
+        self.redis = Redis(*(USERS if password else ()), *(DURABLE if is_durable else ()))
         credentials = ":secret@" if password else ""
         upstream = f"redis://{credentials}127.0.0.1:{self.redis.port}"
         self.proxies = []

@@ -37,8 +37,11 @@ struct LoadSpec {
   std::uint32_t barrier = 0;   // HEATSINK BARRIER
   std::uint32_t cas = 0;       // pipelines that are WATCH, GET, MULTI, SET, EXEC
   std::uint32_t multi = 0;     // pipelines that are MULTI, SET; then EXEC, GET
-  std::uint32_t add = 0;       // INCRBY: then all its keys are counters, of all sessions
-  std::uint32_t sum = 0;       // GET of a counter
+  // Pipelines that exchange the database with an empty one and read a key: by SWAPDB, by scripts,
+  // by a function, in a transaction. The server needs as many databases as there will be exchanges.
+  std::uint32_t swap = 0;
+  std::uint32_t add = 0;  // INCRBY: then all its keys are counters, of all sessions
+  std::uint32_t sum = 0;  // GET of a counter
   // 1: each key is a hash, and its value is that of one field, which is written and read, ends and
   // is removed by itself: by set, px, del, expire, lcs and all kinds of reads.
   std::uint32_t hash = 0;

@@ -24,6 +24,8 @@ TRAFFIC = "heatsink/proxy/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
 COUNTERS = "heatsink/proxy/session_counters.cc"
 SCATTER = "heatsink/proxy/session_scatter.cc"
+ROUTE = "heatsink/proxy/route.cc"
+SCRIPT_TEXT = "heatsink/proxy/script_text.cc"
 SPREAD_READ = "heatsink/proxy/spread_read.cc"
 SPREAD_WRITE = "heatsink/proxy/spread_write.cc"
 BARRIER = "heatsink/proxy/barriers.cc"
@@ -116,6 +118,9 @@ IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
+NO_SWAPS = "no run of processes exchanges databases"
+NO_COUNT = off(SERVER_FACTS, "found == SwapCount::Finding::kSwapped")
+EXCHANGES = off(RULE, "unexchanged < now - consistency.max_staleness")
 STOPPED = ("cluster, masters go on just after their election, many writes",)
 
 MUTANTS = [
@@ -210,6 +215,29 @@ MUTANTS = [
                   ": shared_.options().expire_after_write;")],
            ("short lives",), "no run has a server whose clock jumps",
            ("a jumping server clock",)),
+    # Of SWAPDB, which the server tells no tracking client of.
+    Mutant("SWAPDB: it ends all copies",
+           [Patch(ROUTE, 'return command.name == "swapdb" ||',
+                  f'return (command.name == "swapdb" && !{ACTIVE}) ||'),
+            NO_COUNT], ("one proxy",), NO_SWAPS, ("databases change places",)),
+    Mutant("SWAPDB: code that may run it asks for the count",
+           [Patch(DISPATCH, "const bool code = may_exchange(request);",
+                  f"const bool code = !{ACTIVE} && may_exchange(request);")],
+           ("one proxy",), NO_SWAPS, ("databases change places",)),
+    Mutant("SWAPDB: a script must name its commands to be harmless",
+           [Patch(SCRIPT_TEXT, """text[at] != '"')) return false;""",
+                  f"""text[at] != '"')) return {ACTIVE};""")],
+           ("one proxy",), NO_SWAPS, ("databases change places",)),
+    Mutant("SWAPDB: an answer that shows it ends all copies",
+           [NO_COUNT],
+           ("one proxy",), NO_SWAPS,
+           ("databases change places", "databases change places past the proxy")),
+    Mutant("SWAPDB: the tracker asks for the count now and then",
+           [off(TRACKER, "asks_swaps && age > options_.swap_interval"), EXCHANGES],
+           ("one proxy",), NO_SWAPS, ("databases change places past the proxy",)),
+    Mutant("SWAPDB: no copy is served beyond max-staleness without the count", [EXCHANGES],
+           ("one proxy",), NO_SWAPS,
+           ("databases change places past the proxy, the server stops",)),
     # Of hashes whose fields expire by themselves.
     Mutant("fields: their ends are asked",
            [Patch(TRACKER, "return question.fields != FieldNames::kNone &&",

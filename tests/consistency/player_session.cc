@@ -94,6 +94,7 @@ void PlayerSession::send_pipeline() {
   std::uint32_t dice = static_cast<std::uint32_t>(random_() % LoadSpec::kParts);
   if (chance(dice, spec_.cas)) return send_watch();
   if (chance(dice, spec_.multi)) return send_multi();
+  if (chance(dice, spec_.swap)) return send_swap();
   for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
   write_out();
 }
@@ -362,7 +363,8 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
     case Verb::kBarrier:
       return recorder_.add(op);
     case Verb::kFlush:
-      return note_flush(op);
+    case Verb::kSwap:
+      return note_flush(request.verb, op);
     case Verb::kExec:
       return executed(request, reply);
     case Verb::kExecAlone:
@@ -393,15 +395,9 @@ void PlayerSession::forget(const Request& request) {
                       request.verb == Verb::kSelect || request.verb == Verb::kBarrier ||
                       request.verb == Verb::kBeside;
   if (queued) return;
-  if (request.verb == Verb::kFlush) return note_flush(request.op);
+  if (request.verb == Verb::kFlush || request.verb == Verb::kSwap)
+    return note_flush(request.verb, request.op);
   recorder_.add(request.op);
-}
-
-void PlayerSession::note_flush(Op op) {
-  for (const std::uint32_t key : recorder_.keys) {
-    op.key = key;
-    recorder_.add(op);
-  }
 }
 
 void PlayerSession::lose() {

@@ -48,6 +48,7 @@ class PlayerSession final : public net::FdHandler {
     kDel,
     kExpire,
     kFlush,
+    kSwap,
     kBarrier,
     kWatch,
     kWatchedGet,
@@ -77,6 +78,7 @@ class PlayerSession final : public net::FdHandler {
   void send_transaction();
   void send_multi();
   void send_exec();
+  void send_swap();
   void send(Verb verb, Op op, std::initializer_list<std::string_view> args);
   Op make(Kind kind, std::uint32_t key);
   void write_out();
@@ -85,7 +87,7 @@ class PlayerSession final : public net::FdHandler {
   void note_read(Op op, const resp::Value& reply);
   void executed(const Request& request, const resp::Value& reply);
   void forget(const Request& request);
-  void note_flush(Op op);
+  void note_flush(Verb verb, Op op);
   bool chance(std::uint32_t& dice, std::uint32_t parts) const;
   std::uint32_t random_key();
   std::string note_moment(Op& op) const;

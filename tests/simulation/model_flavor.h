@@ -16,6 +16,7 @@ enum class ModelCluster : std::uint8_t { kNone, kOwner, kMoved, kDown };
 struct ModelFlavor {
   std::string_view server = "redis";
   std::string_view version = "7.0.15";
+  std::int64_t databases = 16;
   // CLIENT SETINFO, CLIENT NO-TOUCH (since 7.2).
   bool has_setinfo = false;
   // HPEXPIRE, HPERSIST, HPTTL, HGETEX, HSETEX, HGETDEL.

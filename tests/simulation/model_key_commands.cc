@@ -18,7 +18,7 @@ std::optional<std::uint32_t> read_db(const ModelCall& call, std::string_view tex
   const std::optional<std::int64_t> db = resp::parse_decimal(text);
   if (!db) {
     call.error(kModelNoInteger);
-  } else if (*db < 0 || *db >= ModelKeys::kDatabases) {
+  } else if (*db < 0 || *db >= call.server.flavor.databases) {
     call.error(kDbOutOfRange);
   } else {
     return static_cast<std::uint32_t>(*db);

@@ -165,6 +165,7 @@ void ModelState::execute(ModelClient& client, ModelArgs args) {
 
 void ModelState::call(const ModelCall& call, const ModelCommand& command, ModelArgs caller) {
   command.run(call);
+  ++calls[command.name];
   const ModelClient& client = call.client;
   if (node != nullptr && command.facts->has(resp::kReadonly))
     node->note_reads(client, command, call.args);

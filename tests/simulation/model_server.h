@@ -33,7 +33,8 @@ struct ModelView;
 // * Values are strings, lists (RPUSH, LPUSH, LPOP, RPOP without a count, LLEN, LRANGE) and hashes
 //   (model_hashes.cc), whose fields are in the order of their names.
 // * EVAL knows scripts of the form "return redis.call('name', KEYS[1], ARGV[1], 'text')"; an error
-//   of the command within is given as it is, without the place in the script.
+//   of the command within is given as it is, without the place in the script. FCALL knows one
+//   function, "run", which runs its arguments.
 // * CLIENT TRACKING has no BCAST and no REDIRECT. A client of RESP2 that tracks is told nothing.
 // * No passwords; the user "default" may do everything. No SUBSCRIBE, no blocking commands.
 // * INFO, CLIENT LIST and COMMAND tell what heatsink reads of them.

@@ -137,6 +137,15 @@ void command_count(const ModelCall& call) {
                                          (has_newer ? model_field_commands().size() : 0)));
 }
 
+std::string command_stats(const ModelState& server) {
+  std::string out;
+  for (const auto& [name, calls] : server.calls) {
+    out += "cmdstat_" + std::string(name) + ":calls=" + std::to_string(calls) +
+           ",usec=0,usec_per_call=0.00,rejected_calls=0,failed_calls=0\r\n";
+  }
+  return out;
+}
+
 void do_info(const ModelCall& call) {
   const std::string section = call.args.size() > 1 ? model_lower(call.args[1]) : "default";
   const bool all = section == "default" || section == "all" || section == "everything";
@@ -154,6 +163,7 @@ void do_info(const ModelCall& call) {
   add("replication", "Replication",
       "role:" + std::string(call.server.is_replica ? "slave" : "master") +
           "\r\nconnected_slaves:" + std::to_string(call.server.replicas) + "\r\n");
+  if (section != "default") add("commandstats", "Commandstats", command_stats(call.server));
   call.verbatim(text);
 }
 

@@ -84,6 +84,22 @@ TEST_F(ModelServerTest, AReplicaTakesAllKeysAndFollows) {
   EXPECT_EQ(ask(*reader, {"GET", "m"}), "$-1\r\n");
 }
 
+// As INFO of a server counts them: by any client, in scripts and transactions.
+TEST_F(ModelServerTest, InfoCountsEachCommand) {
+  const auto client = connect(kPrimaryPort);
+  EXPECT_EQ(ask(*client, {"INFO", "commandstats"}).find("swapdb"), std::string::npos);
+  EXPECT_EQ(ask(*client, {"EVAL", "return redis.call('swapdb', ARGV[1], ARGV[2])", "0", "0", "9"}),
+            "+OK\r\n");
+  EXPECT_EQ(ask(*client, {"FCALL", "run", "0", "SWAPDB", "0", "9"}), "+OK\r\n");
+  ask(*client, {"MULTI"});
+  ask(*client, {"SWAPDB", "0", "9"});
+  ask(*client, {"EXEC"});
+  const std::string told = ask(*client, {"INFO", "commandstats"});
+  EXPECT_NE(told.find("\r\ncmdstat_swapdb:calls=3,"), std::string::npos) << told;
+  EXPECT_NE(told.find("\r\ncmdstat_eval:calls=1,"), std::string::npos) << told;
+  EXPECT_EQ(ask(*client, {"INFO"}).find("cmdstat_"), std::string::npos);
+}
+
 TEST_F(ModelServerTest, AReplicaRefusesWritesAndTellsItsTrackers) {
   const auto client = connect(kPrimaryPort), reader = connect(kReplicaPort);
   replicate();

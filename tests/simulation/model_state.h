@@ -172,6 +172,7 @@ struct ModelState final : ModelKeys::Listener {
   std::map<std::uint64_t, std::unique_ptr<ModelClient>> clients;
   std::uint64_t last_client = 0;
   std::uint64_t commands = 0;
+  std::map<std::string_view, std::uint64_t> calls;  // of each command, since the start
   ModelClient* executing = nullptr;
   std::vector<std::optional<std::string>> own_changes;  // none: all
   std::size_t replicas = 0;

@@ -106,6 +106,17 @@ std::optional<std::string_view> script_word(std::string_view word, ModelArgs scr
   return from[static_cast<std::size_t>(*at) - 1];
 }
 
+// "run": its arguments are a command.
+void do_fcall(const ModelCall& call) {
+  if (call.args[1] != "run" || call.args[2] != "0" || call.args.size() < 4)
+    return call.error("ERR the model does not know this function");
+  const ModelArgs args = call.args.subspan(3);
+  const ModelCommand* command = call.server.find(args);
+  const std::string wrong = call.server.refusal(call.client, command, args);
+  if (!wrong.empty()) return call.error(wrong);
+  call.server.call({call.server, call.client, args, call.out, true}, *command, call.args);
+}
+
 void do_eval(const ModelCall& call) {
   const std::optional<std::int64_t> count = resp::parse_decimal(call.args[2]);
   if (!count) return call.error(kModelNoInteger);
@@ -131,7 +142,8 @@ void do_eval(const ModelCall& call) {
 constexpr std::array kTransactionCommands = {
     ModelCommand{"multi", do_multi},     ModelCommand{"exec", do_exec},
     ModelCommand{"discard", do_discard}, ModelCommand{"watch", do_watch},
-    ModelCommand{"unwatch", do_unwatch}, ModelCommand{"eval", do_eval}};
+    ModelCommand{"unwatch", do_unwatch}, ModelCommand{"eval", do_eval},
+    ModelCommand{"fcall", do_fcall}};
 
 }  // namespace
 

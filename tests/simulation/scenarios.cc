@@ -297,6 +297,46 @@ std::vector<Scenario> of_copies_that_pay() {
   };
 }
 
+// The database that clients use becomes another one, of which the server tells no tracking client.
+std::vector<Scenario> of_databases_that_change_places() {
+  const ServerOptions many{.flavor = {.databases = 1'000'000}};
+  const Sessions through_it = {"via=1,count=3,swap=1000,set=1000,depth=2,keys=4,think-us=3000",
+                               "via=1,swap=1000,set=1000,keys=4,db=1,think-us=10000"};
+  // So seldom that a copy which stays is read beyond the bound.
+  const Sessions past_it = {"via=0,swap=10000,keys=4,think-us=700000",
+                            "via=0,set=10000,keys=4,think-us=500000"};
+  return {
+      {.name = "databases change places",
+       .sessions = readers(1) + through_it,
+       .conditions = kLate,
+       .servers = many},
+      {.name = "databases change places, slow threads",
+       .sessions = readers(1) + through_it,
+       .conditions = kSlowThreads,
+       .servers = many,
+       .faults = kCuts},
+      {.name = "databases change places past the proxy",
+       .sessions = readers(1) + past_it,
+       .bound = kBound,
+       .servers = many,
+       .length = seconds(6)},
+      // The last question before a stop may be older than the last proof.
+      {.name = "databases change places past the proxy, the server stops",
+       .sessions = readers(1) + past_it,
+       .bound = kBound,
+       .servers = many,
+       .faults = {.stop_server = 0.7, .stop_min = Millis(1200), .stop_max = Millis(1600)},
+       .length = seconds(8)},
+      {.name = "databases change places past the proxy, faults",
+       .sessions = readers(1) + readers(2) + through_it + past_it,
+       .proxies = 2,
+       .bound = kBound,
+       .servers = many,
+       .faults = kAll,
+       .length = seconds(6)},
+  };
+}
+
 // Of the server, and of what it holds.
 std::vector<Scenario> of_servers() {
   const Sessions late = {"via=0,set=10000,keys=4,think-us=2200000"};
@@ -331,8 +371,8 @@ std::vector<Scenario> of_servers() {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> out;
-    for (const auto& part :
-         {usual(), of_changes(), of_pushes(), of_levels(), of_copies_that_pay(), of_servers()})
+    for (const auto& part : {usual(), of_changes(), of_pushes(), of_levels(), of_copies_that_pay(),
+                             of_databases_that_change_places(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
     for (const auto& part :
          {library_scenarios(), server_scenarios(), cluster_scenarios(), spread_scenarios()})

@@ -19,7 +19,7 @@ find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room admit base cache client detect distributed fleet httpd limit
+foreach(room admit base cache client client_metrics detect distributed fleet httpd limit
     net redis report resp spread stats topology)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()

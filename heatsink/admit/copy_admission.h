@@ -3,6 +3,7 @@
 // Chooser.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,7 @@ class CopyAdmission {
 
   // A read of a key that has no copy, and could have one. True: it earns one now.
   bool earns_copy(KeyHash key) {
+    forget_written();
     const std::uint32_t reads = state_.reads();
     return reads != Choice::kNever && counter_.see(key, state_.history()) >= reads;
   }
@@ -72,18 +74,37 @@ class CopyAdmission {
 
   // Each access of a key, whether a copy answers it or not.
   void saw(KeyHash key, bool is_write) {
-    if (is_write) state_.sightings().forget(key);
+    if (is_write) forget_soon(key);
     if (state_.samples(key) && !is_full()) sampled_.push_back({key, is_write});
   }
   // No further access is sampled before take_sampled().
   bool is_full() const { return sampled_.size() >= sampled_max_; }
   // Those since the last call, for Chooser; those beyond sampled_max are lost.
-  std::vector<SampledAccess> take_sampled() { return std::exchange(sampled_, {}); }
+  std::vector<SampledAccess> take_sampled() {
+    forget_written();
+    return std::exchange(sampled_, {});
+  }
   static constexpr std::size_t kSampledMax = 8192;
 
  private:
+  static constexpr std::uint32_t kWrittenMax = 16;
+
+  // A written key's count is rarely in a near cache: those of several keys are fetched at once.
+  // Before the next count of this reader they are forgotten.
+  void forget_soon(KeyHash key) {
+    state_.sightings().prefetch(key);
+    written_[written_size_++] = key;
+    if (written_size_ == kWrittenMax) forget_written();
+  }
+  void forget_written() {
+    for (std::uint32_t i = 0; i < written_size_; ++i) state_.sightings().forget(written_[i]);
+    written_size_ = 0;
+  }
+
   AdmissionState& state_;
   SightingCounter counter_;
+  std::array<KeyHash, kWrittenMax> written_{};
+  std::uint32_t written_size_ = 0;
   const std::size_t sampled_max_;
   std::vector<SampledAccess> sampled_;
 };

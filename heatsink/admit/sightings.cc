@@ -30,9 +30,10 @@ Sightings::Sightings(std::size_t keys)
       memory_(std::make_unique<Set[]>(sets_)) {}
 
 void Sightings::forget(KeyHash key) noexcept {
+  const std::uint32_t tag = tag_of(key);
   for (std::atomic<std::uint32_t>& slot : set_of(key).entries) {
     const std::uint32_t entry = slot.load(std::memory_order_relaxed);
-    if (count_in(entry) == 0 || tag_in(entry) != tag_of(key)) continue;
+    if (tag_in(entry) != tag || count_in(entry) == 0) continue;
     slot.store(0, std::memory_order_relaxed);
     return;
   }

@@ -27,6 +27,8 @@ class Sightings {
 
   // The key has got a copy, or has been written.
   void forget(KeyHash key) noexcept;
+  // forget() is about to be called.
+  void prefetch(KeyHash key) const noexcept { __builtin_prefetch(&set_of(key), 1); }
 
   std::size_t keys() const { return sets_ * kWays; }
 

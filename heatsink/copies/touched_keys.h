@@ -23,7 +23,11 @@ class TouchedKeys {
   void add(const TouchedKey& key) {
     has_writes_ |= key.write;
     if (count_++ == 0) {
-      first_ = key;
+      // One by one: copied as a whole, they would be read wider than they have just been written,
+      // and the processor would wait for the store.
+      first_.name = key.name;
+      first_.key = key.key;
+      first_.write = key.write;
       return;
     }
     if (!rest_) rest_ = std::make_unique<std::vector<TouchedKey>>();

@@ -15,6 +15,7 @@
 #include "heatsink/admit/costed_chooser.h"  // IWYU pragma: export
 #include "heatsink/admit/costs.h"           // IWYU pragma: export
 #include "heatsink/admit/hit_sampler.h"     // IWYU pragma: export
+#include "heatsink/admit/price_scale.h"     // IWYU pragma: export
 #include "heatsink/admit/right_size.h"      // IWYU pragma: export
 #include "heatsink/admit/sightings.h"       // IWYU pragma: export
 #include "heatsink/admit/sized_chooser.h"   // IWYU pragma: export

@@ -12,6 +12,15 @@ double lone_fill(const TrafficShape& shape, const ServerPrices& prices) {
                   0.0);
 }
 
+double spared_by_hit(const TrafficShape& shape, const Prices& prices) {
+  return prices.server_weight * spared_seconds(shape, prices.server) +
+         spared_seconds(shape, prices.proxy);
+}
+
+double push(const Prices& prices) {
+  return prices.server_weight * prices.server.push + prices.proxy.push;
+}
+
 }  // namespace
 
 TrafficShape guessed_shape(double at_once) {
@@ -23,26 +32,39 @@ double commands_of_fill(const TrafficShape& shape) {
   return shape.awaited * (kCommandsPerFill - 1) + (1 - shape.awaited) * kCommandsPerFill;
 }
 
-// A hit spares the server a wake-up only if it answers all that would have come at once.
+// A hit spares a wake-up only if it answers all that would have come at once.
 double spared_seconds(const TrafficShape& shape, const ServerPrices& prices) {
   return prices.command + prices.wake_up / (shape.at_once * shape.at_once);
 }
 
-Costs costs_of(const TrafficShape& shape, const ServerPrices& prices) {
-  const double spared = spared_seconds(shape, prices);
+double spared_seconds(const TrafficShape& shape, const ProxyPrices& prices) {
+  return prices.command + prices.wake_up / (shape.at_once * shape.at_once);
+}
+
+double keeper_seconds(const TrafficShape& shape, const ProxyPrices& prices, double together) {
+  return prices.fill + (shape.awaited + (1 - shape.awaited) / together) * prices.fill_alone;
+}
+
+Costs costs_of(const TrafficShape& shape, const Prices& prices) {
+  const double spared = spared_by_hit(shape, prices);
   const double gathered = 1 - shape.awaited;
-  const double fill = shape.awaited * lone_fill(shape, prices) + gathered * prices.fill;
-  return {.fill = fill / spared,
-          .end = prices.push / spared,
-          .wake_up = gathered * prices.wake_up / spared,
+  const double at_server =
+      shape.awaited * lone_fill(shape, prices.server) + gathered * prices.server.fill;
+  const double here =
+      prices.proxy.ask_for_fill + prices.proxy.fill + shape.awaited * prices.proxy.fill_alone;
+  const double wake_up = prices.server_weight * prices.server.wake_up + prices.proxy.fill_alone;
+  return {.fill = (prices.server_weight * at_server + here) / spared,
+          .end = push(prices) / spared,
+          .wake_up = gathered * wake_up / spared,
           .reads_together = shape.reads_together,
           .fill_min = commands_of_fill(shape)};
 }
 
-Costs held_costs_of(const TrafficShape& shape, const ServerPrices& prices) {
-  const double spared = spared_seconds(shape, prices);
-  return {.fill = std::max(lone_fill(shape, prices) / spared, kCommandsPerFill - 1),
-          .end = prices.push / spared};
+Costs held_costs_of(const TrafficShape& shape, const Prices& prices) {
+  const double spared = spared_by_hit(shape, prices);
+  const double here = prices.proxy.ask_for_fill + prices.proxy.fill + prices.proxy.fill_alone;
+  const double fill = prices.server_weight * lone_fill(shape, prices.server) + here;
+  return {.fill = std::max(fill / spared, kCommandsPerFill - 1), .end = push(prices) / spared};
 }
 
 }  // namespace heatsink::admit

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Works out what a fill and an end cost, compared with the reads that hits spare, from the shape of
-// the traffic and from prices. The proxy and `heatsink replay` use this same code.
+// Works out what a fill and an end cost, compared with what hits spare, from the shape of the
+// traffic and from prices: CPU time of the server and of the proxy. The proxy and `heatsink replay`
+// use this same code.
 #pragma once
 
 #include "heatsink/admit/costs.h"
@@ -18,7 +19,7 @@ struct TrafficShape {
 // Before fills have shown it, the commands tell who waits: clients that pipeline do not.
 TrafficShape guessed_shape(double at_once);
 
-// CPU time of the server, in seconds.
+// CPU time of the server, in seconds (bench/fill_cost.py measures them).
 struct ServerPrices {
   double command = 0.6e-6;  // of a client, beside others
   double wake_up = 13e-6;   // to look at a connection on which something has come
@@ -26,17 +27,44 @@ struct ServerPrices {
   double push = 5.4e-6;     // telling the proxy that a copy has changed
 };
 
+// CPU time of the proxy, in seconds. The last three are the keeper's, and what it takes in fact
+// replaces them (price_scale.h).
+struct ProxyPrices {
+  double command = 0.1e-6;     // what sending a read on takes a worker beyond a hit, beside others
+  double wake_up = 8e-6;       // to send to the server and to read its answer
+  double ask_for_fill = 2e-6;  // a worker's part of a fill
+  double fill = 6e-6;          // beside others
+  double fill_alone = 12e-6;   // besides: to wake up, to send, and to read the answer
+  double push = 4e-6;          // to end a copy
+
+  ProxyPrices with_keeper_at(double scale) const {
+    return {command, wake_up, ask_for_fill, fill * scale, fill_alone * scale, push * scale};
+  }
+};
+
+struct Prices {
+  ServerPrices server = {};
+  ProxyPrices proxy = {};
+  // Seconds of the proxy that one of the server is worth. 1: the fewest seconds of both together.
+  double server_weight = 1;
+
+  Prices of_server() const { return {.server = server, .proxy = {0, 0, 0, 0, 0, 0}}; }
+};
+
 // Commands that reach the server for a fill, beyond the read that it answers: an awaited one takes
 // the place of the client's read, a gathered one does not.
 inline constexpr double kCommandsPerFill = 2;
 double commands_of_fill(const TrafficShape& shape);
 
-// Seconds of the server's CPU that a hit spares.
+// Seconds of CPU that a hit spares the server, and the proxy.
 double spared_seconds(const TrafficShape& shape, const ServerPrices& prices);
+double spared_seconds(const TrafficShape& shape, const ProxyPrices& prices);
+// Seconds of the keeper's CPU for a fill, of which so many come together (Costs::together()).
+double keeper_seconds(const TrafficShape& shape, const ProxyPrices& prices, double together);
 // Where a key earns its copies. A fill costs at least commands_of_fill() spared reads: prices are
 // estimates, and copies that send a server more commands than they spare it help nobody.
-Costs costs_of(const TrafficShape& shape, const ServerPrices& prices);
+Costs costs_of(const TrafficShape& shape, const Prices& prices);
 // Where copies of a key are held: clients wait for each fill, and it comes alone.
-Costs held_costs_of(const TrafficShape& shape, const ServerPrices& prices);
+Costs held_costs_of(const TrafficShape& shape, const Prices& prices);
 
 }  // namespace heatsink::admit

@@ -6,7 +6,7 @@
 namespace heatsink::admit {
 namespace {
 
-constexpr ServerPrices kPrices{};
+constexpr Prices kPrices = Prices{}.of_server();
 
 // Its price is small, but it is one command more than the read.
 TEST(CostModelTest, AFillThatReplacesALoneReadCostsACommand) {
@@ -49,8 +49,35 @@ TEST(CostModelTest, FillsOfAHeldKeyComeAlone) {
 }
 
 TEST(CostModelTest, ALoneReadSparesAWakeUpAndOneOfManyDoesNot) {
-  EXPECT_NEAR(spared_seconds({.at_once = 1}, kPrices), 13.6e-6, 0.1e-6);
-  EXPECT_NEAR(spared_seconds({.at_once = 20}, kPrices), 0.63e-6, 0.01e-6);
+  EXPECT_NEAR(spared_seconds({.at_once = 1}, kPrices.server), 13.6e-6, 0.1e-6);
+  EXPECT_NEAR(spared_seconds({.at_once = 20}, kPrices.server), 0.63e-6, 0.01e-6);
+}
+
+// 2 + 6 + 12 us here and 1 us more of the server, for 21.7 us of both.
+TEST(CostModelTest, TheProxysTimeCounts) {
+  const Costs costs = costs_of({.at_once = 1, .awaited = 1}, {});
+  EXPECT_NEAR(costs.fill, 21.0 / 21.7, 0.01);
+  const TrafficShape many{.at_once = 20, .awaited = 0, .reads_together = 1e6};
+  const double both = costs_of(many, {}).of_fill(1);
+  EXPECT_GT(both, 3 * costs_of(many, kPrices).of_fill(1));
+  EXPECT_GT(held_costs_of(many, {}).fill, held_costs_of(many, kPrices).fill);
+}
+
+TEST(CostModelTest, AServerOfMoreWorthIsSparedMore) {
+  const TrafficShape many{.at_once = 20, .awaited = 0, .reads_together = 1e6};
+  const double even = costs_of(many, {}).of_fill(1);
+  const double dear = costs_of(many, {.server_weight = 4}).of_fill(1);
+  const double very_dear = costs_of(many, {.server_weight = 1e6}).of_fill(1);
+  EXPECT_LT(dear, even / 1.5);
+  EXPECT_NEAR(very_dear, costs_of(many, kPrices).of_fill(1), 0.01);
+}
+
+TEST(CostModelTest, ASlowKeeperMakesFillsDear) {
+  const TrafficShape many{.at_once = 20, .awaited = 0.5};
+  const ProxyPrices slow = ProxyPrices{}.with_keeper_at(3);
+  EXPECT_DOUBLE_EQ(keeper_seconds(many, slow, 4), 3 * keeper_seconds(many, {}, 4));
+  EXPECT_GT(costs_of(many, {.proxy = slow}).of_fill(0.1), costs_of(many, {}).of_fill(0.1));
+  EXPECT_GT(costs_of(many, {.proxy = slow}).end, costs_of(many, {}).end);
 }
 
 TEST(CostModelTest, ClientsThatPipelineAreGuessedNotToWait) {

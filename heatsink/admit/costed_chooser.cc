@@ -28,7 +28,7 @@ void CostedChooser::set_traffic(const TrafficShape& shape) {
   follow_costs();
 }
 
-void CostedChooser::set_prices(const ServerPrices& prices) {
+void CostedChooser::set_prices(const Prices& prices) {
   prices_ = prices;
   follow_costs();
 }
@@ -62,8 +62,13 @@ void CostedChooser::follow_costs() {
 
 Costs CostedChooser::costs_for(TrafficShape shape) const {
   shape.reads_together = shape_.reads_together;
-  const Costs costs = costs_of(shape, prices_);
+  const Costs costs = costs_of(shape, prices_.of_server());
   return {.fill = costs.of_fill(chooser_.fills_per_read()), .end = costs.end};
+}
+
+double CostedChooser::keeper_seconds(const ProxyPrices& prices) const {
+  const double together = costs_of(shape_, prices_).together(chooser_.fills_per_read());
+  return admit::keeper_seconds(shape_, prices, together);
 }
 
 double CostedChooser::saved() const {

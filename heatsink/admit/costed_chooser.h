@@ -28,7 +28,7 @@ class CostedChooser {
 
   // From now on. `reads_together` of the shape is the chooser's own figure.
   void set_traffic(const TrafficShape& shape);
-  void set_prices(const ServerPrices& prices);
+  void set_prices(const Prices& prices);
 
   void play(std::span<const SampledAccess> accesses, const SizedChooser::Held& held, TimePoint now);
   // A fill has shown how long copies of this key live.
@@ -38,12 +38,17 @@ class CostedChooser {
 
   const Choice& choice() const { return chooser_.choice(); }
   std::uint32_t reads_to_pay() const { return reads_to_pay_; }
-  // Of the choice: `fill` has its part of the wake-ups.
+  // What people are shown: in reads of the server, as if the proxy's CPU time were worth nothing.
+  // `fill` has its part of the wake-ups.
   Costs costs() const { return costs_for(shape_); }
   // If that were the traffic; its `reads_together` is not looked at.
   Costs costs_for(TrafficShape shape) const;
   Costs held_costs() const { return held_costs_of(shape_, prices_); }
-  double spared_seconds() const { return admit::spared_seconds(shape_, prices_); }
+  // Seconds of CPU: what a hit spares the server and the proxy, and what a fill takes the keeper.
+  double spared_seconds() const { return admit::spared_seconds(shape_, prices_.server); }
+  double spared_proxy_seconds() const { return admit::spared_seconds(shape_, prices_.proxy); }
+  double keeper_seconds(const ProxyPrices& prices) const;
+  const Prices& prices() const { return prices_; }
   const TrafficShape& traffic() const { return shape_; }
 
   // For people.
@@ -57,7 +62,7 @@ class CostedChooser {
 
   const Options options_;
   TrafficShape shape_;
-  ServerPrices prices_;
+  Prices prices_;
   SizedChooser chooser_;
   std::uint32_t reads_to_pay_ = 1;
   double reads_ = 0;  // since ticked_at_, by the sample

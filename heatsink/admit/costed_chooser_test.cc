@@ -57,7 +57,7 @@ TEST_F(CostedChooserTest, TheMoreReadsTheMoreFillsShareAWakeUp) {
 TEST_F(CostedChooserTest, PricesDecide) {
   for (int i = 0; i < 5; ++i) play_a_second(3);
   ASSERT_EQ(chooser_.choice().reads, 1U);
-  chooser_.set_prices({.command = 1e-6, .wake_up = 0, .fill = 4e-6, .push = 1e-6});
+  chooser_.set_prices({.server = {.command = 1e-6, .wake_up = 0, .fill = 4e-6, .push = 1e-6}});
   for (int i = 0; i < 5; ++i) play_a_second(3);
   EXPECT_EQ(chooser_.choice().reads, Choice::kNever) << "a fill costs three reads";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What heatsink's own commands cost the server.
+// What fills and ends cost, compared with what hits spare.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,11 @@
 
 namespace heatsink::admit {
 
-// In reads that a copy spares the server.
+// In reads that a copy spares, with all the CPU time that counts (cost_model.h).
 struct Costs {
   double fill = 1;  // beyond the read that the fill answers
-  double end = 0;   // of telling the proxy that a copy has changed
-  // Fills that are sent together share the wake-up of the server: those of so many reads, at most
-  // kTogetherMax.
+  double end = 0;   // of a copy that has changed: to tell the proxy, which ends it
+  // Fills that are sent together share a wake-up: those of so many reads, at most kTogetherMax.
   double wake_up = 0;
   double reads_together = 1;
   double fill_min = 0;  // no fill costs less, however many share a wake-up
@@ -24,10 +23,13 @@ struct Costs {
 
   static constexpr std::uint32_t kReadsToPayMax = 32;
 
-  // `fill` with its part of the wake-up, where this part of the reads needs a fill.
+  // Fills that are sent together, where this part of the reads needs a fill.
+  double together(double fills_per_read) const {
+    return std::clamp(fills_per_read * reads_together, 1.0, kTogetherMax);
+  }
+  // `fill` with its part of the wake-up.
   double of_fill(double fills_per_read) const {
-    const double together = std::clamp(fills_per_read * reads_together, 1.0, kTogetherMax);
-    return std::max(fill + wake_up / together, fill_min);
+    return std::max(fill + wake_up / together(fills_per_read), fill_min);
   }
 };
 

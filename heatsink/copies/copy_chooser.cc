@@ -17,6 +17,9 @@ constexpr double kSavedToHold = 0.2;
 constexpr double kSavedToStay = 0.1;
 
 constexpr double kNanosPerSecond = 1e9;
+
+Nanos nanos(double seconds) { return Nanos(std::llround(seconds * kNanosPerSecond)); }
+double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count(); }
 constexpr double kWanderKept = 0.97;  // per second: about half a minute
 constexpr double kSureness = 2;       // standard deviations
 
@@ -29,7 +32,9 @@ CopyChooser::CopyChooser(const Options& options, admit::AdmissionState& state,
                 .life = options.life,
                 .gather_for = WorkerCopies::kGatherFor,
                 .workers = options.workers},
-               state) {
+               state),
+      server_weight_(options.server_weight) {
+  set_prices();
   table_.set_order(choice().order);
 }
 
@@ -42,6 +47,24 @@ void CopyChooser::play(std::span<const admit::SampledAccess> accesses, TimePoint
 void CopyChooser::saw(const ServerWork& work) {
   traffic_.saw(work);
   follow();
+}
+
+void CopyChooser::saw(const KeeperWork& work) {
+  constexpr admit::ProxyPrices kUnscaled{};
+  const double predicted = static_cast<double>(work.fills) * chooser_.keeper_seconds(kUnscaled) +
+                           static_cast<double>(work.ends) * kUnscaled.push;
+  keeper_scale_.note(seconds_of(work.cpu), predicted, seconds_of(work.elapsed));
+  set_prices();
+}
+
+void CopyChooser::set_server_weight(double weight) {
+  server_weight_ = weight;
+  set_prices();
+}
+
+void CopyChooser::set_prices() {
+  chooser_.set_prices({.proxy = admit::ProxyPrices{}.with_keeper_at(keeper_scale_.value()),
+                       .server_weight = server_weight_});
 }
 
 void CopyChooser::follow() {
@@ -62,8 +85,10 @@ void CopyChooser::tick(TimePoint now) {
   follow();
 }
 
-Nanos CopyChooser::spared_cpu() const {
-  return Nanos(std::llround(chooser_.spared_seconds() * kNanosPerSecond));
+Nanos CopyChooser::spared_cpu() const { return nanos(chooser_.spared_seconds()); }
+Nanos CopyChooser::spared_proxy_cpu() const { return nanos(chooser_.spared_proxy_seconds()); }
+Nanos CopyChooser::keeper_cpu() const {
+  return nanos(chooser_.keeper_seconds(chooser_.prices().proxy));
 }
 
 admit::SizedChooser::Held CopyChooser::held() const {

@@ -21,6 +21,7 @@ class CopyChooser {
     std::size_t copies_max = 65'536;        // cache.maximum-size
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
     std::int64_t workers = 1;               // each gathers fills of its own
+    double server_weight = 1;               // cache.server-weight
   };
   // Both outlive it.
   CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
@@ -28,6 +29,15 @@ class CopyChooser {
   void play(std::span<const admit::SampledAccess> accesses, TimePoint now);
   // What the server had to do since the last call.
   void saw(const ServerWork& work);
+  // What the keeper itself has done since the last call, of about a second.
+  struct KeeperWork {
+    Nanos cpu{0};
+    std::uint64_t fills = 0, ends = 0;
+    Nanos elapsed{0};
+  };
+  void saw(const KeeperWork& work);
+  // From now on.
+  void set_server_weight(double weight);
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
   // Call it about once per second: follows what the table has room for, and what fills cost.
@@ -40,13 +50,16 @@ class CopyChooser {
   // For people.
   const admit::CostedChooser& chooser() const { return chooser_; }
   const admit::Choice& choice() const { return chooser_.choice(); }
-  // Of the choice: a fill has its part of the wake-ups (reads_to_pay is not set).
+  // Of the choice, in reads of the server: a fill has its part of the wake-ups (reads_to_pay is not
+  // set).
   admit::Costs costs() const { return chooser_.costs(); }
   // How far the cost of a fill has wandered in about the last half minute: two standard deviations
   // of what a few seconds showed. The choice works with the mean.
   double fill_cost_spread() const { return fill_cost_.spread(); }
-  // The server's CPU time that a hit spares it.
+  // The CPU time that a hit spares the server, and the proxy; and what a fill takes the keeper.
   Nanos spared_cpu() const;
+  Nanos spared_proxy_cpu() const;
+  Nanos keeper_cpu() const;
 
  private:
   // Mean and variance in which older values count less.
@@ -61,10 +74,13 @@ class CopyChooser {
 
   admit::SizedChooser::Held held() const;
   void follow();
+  void set_prices();
 
   cache::HotTable& table_;
   TrafficMeter traffic_;
   admit::CostedChooser chooser_;
+  admit::PriceScale keeper_scale_;
+  double server_weight_;
   Wander fill_cost_;
 };
 

@@ -173,10 +173,23 @@ void CopyKeeper::admit(FillRequest& request) {
 // lives.
 void CopyKeeper::tend_earned_copies() {
   if (!chooser_) return;
+  note_own_work();
   chooser_->tick(loop_.clock());
   savings_.tick(loop_.clock());
   shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options().expire_after_write,
                               kSweptPerPeriod);
+}
+
+void CopyKeeper::note_own_work() {
+  const OwnWork before = std::exchange(own_work_, {.at = loop_.clock(),
+                                                   .cpu = loop_.cpu_time(),
+                                                   .fills = counters_.read(Count::kFills),
+                                                   .ends = counters_.read(Count::kInvalidations)});
+  if (before.cpu == Nanos(0)) return;  // the first time, or it is not measured
+  chooser_->saw(CopyChooser::KeeperWork{.cpu = own_work_.cpu - before.cpu,
+                                        .fills = own_work_.fills - before.fills,
+                                        .ends = own_work_.ends - before.ends,
+                                        .elapsed = own_work_.at - before.at});
 }
 
 void CopyKeeper::ask_or_wait(const FillRequest& request) {

@@ -139,6 +139,7 @@ class CopyKeeper final : public CopySource,
   void ask_or_wait(const FillRequest& request);
   void admit(FillRequest& request);
   void tend_earned_copies();
+  void note_own_work();
   void count_departures();
   std::optional<report::CopiesReport> report_on_copies() const;
   std::vector<report::CopiesReport::Copy> best_copies() const;
@@ -286,6 +287,11 @@ class CopyKeeper final : public CopySource,
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
+  struct OwnWork {
+    TimePoint at{};
+    Nanos cpu{0};
+    std::uint64_t fills = 0, ends = 0;
+  } own_work_;  // until the last tend_earned_copies()
   LoadWindow loads_;
   HeatWriter heat_writer_;
   admit::CopySavings savings_;                      // empty without a chooser

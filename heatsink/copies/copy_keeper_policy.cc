@@ -112,6 +112,8 @@ void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
                               options.expire_after_write != before.options.expire_after_write;
   if (shared_.admission && (!chooser_ || has_other_size))
     chooser_.emplace(chooser_options(options), *shared_.admission, shared_.table);
+  else if (chooser_)
+    chooser_->set_server_weight(options.server_weight);
 }
 
 void CopyKeeper::adopt_connections(const PolicySnapshot& before) {

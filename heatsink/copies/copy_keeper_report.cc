@@ -128,6 +128,8 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   copies.fill_cost_spread = chooser_->fill_cost_spread();
   copies.invalidation_cost = costs.end;
   copies.read_cpu = chooser_->spared_cpu();
+  copies.proxy_read_cpu = chooser_->spared_proxy_cpu();
+  copies.proxy_fill_cpu = chooser_->keeper_cpu();
   copies.refused = {.written = shared_.table.left_early(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};

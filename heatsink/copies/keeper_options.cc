@@ -44,7 +44,8 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
 CopyChooser::Options chooser_options(const policy::ProxyOptions& options) {
   return {.copies_max = static_cast<std::size_t>(options.maximum_size),
           .life = options.expire_after_write,
-          .workers = options.workers};
+          .workers = options.workers,
+          .server_weight = options.server_weight};
 }
 
 bool audits(const policy::ProxyOptions& options) {

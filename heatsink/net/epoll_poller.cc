@@ -3,6 +3,7 @@
 
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,6 +50,12 @@ EpollPoller::EpollPoller()
   if (!wake_) die_of_errno("eventfd");
   watch_own(epoll_, wake_.get(), kWakeTag);
   watch_own(epoll_, alarm_.get(), kAlarmTag);
+}
+
+Nanos EpollPoller::cpu_time() const {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
 }
 
 Status EpollPoller::add(int fd, Interest interest, std::uint64_t tag) {

@@ -18,6 +18,7 @@ class EpollPoller final : public Poller {
   EpollPoller();  // ends the program with a message if the kernel has no descriptor left
 
   TimePoint clock() const override { return BootClock::now(); }
+  Nanos cpu_time() const override;
   Status add(int fd, Interest interest, std::uint64_t tag) override;
   void change(int fd, Interest interest, std::uint64_t tag) override;
   void remove(int fd) override;

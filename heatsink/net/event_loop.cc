@@ -61,6 +61,7 @@ EventLoop::EventLoop(std::unique_ptr<Poller> poller)
 EventLoop::~EventLoop() = default;
 
 TimePoint EventLoop::clock() const { return state_->poller->clock(); }
+Nanos EventLoop::cpu_time() const { return state_->poller->cpu_time(); }
 
 Result<Stream> EventLoop::connect(const ResolvedAddress& address, const TlsContext& context) {
   return state_->poller->connect(address, context);

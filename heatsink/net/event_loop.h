@@ -58,6 +58,7 @@ class EventLoop {
   // The time read at the beginning of the turn: good enough for timers and slots, not for leases.
   TimePoint now() const { return now_; }
   TimePoint clock() const;  // reads the clock
+  Nanos cpu_time() const;   // of the calling thread; see Poller
 
   // Starts to connect. Call open() on the stream when it is writable.
   Result<Stream> connect(const ResolvedAddress& address, const TlsContext& context);

@@ -26,6 +26,8 @@ class Poller {
 
   // The time now. Costs about 20 ns.
   virtual TimePoint clock() const = 0;
+  // CPU time of the calling thread so far; 0 where it is not measured. Costs a system call.
+  virtual Nanos cpu_time() const { return Nanos(0); }
 
   // Watches `fd`, which the caller keeps. Level-triggered. Error: kOutOfRange at the kernel's limit
   // of watches.

@@ -350,6 +350,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "copies. The server tracks a key until it changes. This proxy and all clients that use "
            "tracking share the server's tracking-table-max-keys (default 1000000).",
            1, 10'000'000});
+  set.add({"cache.server-weight", &server_weight,
+           "How many seconds of this proxy's CPU time one of the server's is worth, for the choice "
+           "of what gets a copy. 1: copies that take less of both together. More: copies spare the "
+           "server even where they take the proxy more.",
+           0.1, 100});
   set.add(
       {"cache.warm-share", &warm_share,
        "Maximum share of maximum-size and maximum-bytes for warmed keys (heatsink warm, warming).",

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves clients between workers: measures the load, hands clients over, and takes them in.
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -12,16 +10,10 @@ namespace {
 
 constexpr Nanos kMoveTime = Millis(100);  // clients that are not ready by then stay
 
-Nanos cpu_time_of_this_thread() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
-}
-
 }  // namespace
 
 void Worker::report_load(TimePoint now) {
-  const Nanos cpu = cpu_time_of_this_thread();
+  const Nanos cpu = loop_.cpu_time();
   const std::optional<Measured> before = std::exchange(measured_, Measured{now, cpu});
   if (!before || now <= before->at) return;
   WorkerBalance::Load load;

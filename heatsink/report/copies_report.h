@@ -30,6 +30,9 @@ struct CopiesReport {
   double invalidation_cost = 0;
   // The server's CPU time for such a read, as measured on one machine; nothing: unknown.
   std::optional<Nanos> read_cpu{};
+  // The proxy's CPU time: what a hit spares it, as measured on one machine, and what a fill takes
+  // its keeper here; nothing: there is no proxy.
+  std::optional<Nanos> proxy_read_cpu{}, proxy_fill_cpu{};
 
   // Counts since the start.
   struct Refused {

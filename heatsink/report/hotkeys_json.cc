@@ -145,6 +145,10 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
   out["fill_cost_spread"] = number(copies->fill_cost_spread);
   out["invalidation_cost"] = number(copies->invalidation_cost);
   out["read_cpu_seconds"] = copies->read_cpu ? seconds(*copies->read_cpu) : nullptr;
+  out["proxy_read_cpu_seconds"] =
+      copies->proxy_read_cpu ? seconds(*copies->proxy_read_cpu) : nullptr;
+  out["proxy_fill_cpu_seconds"] =
+      copies->proxy_fill_cpu ? seconds(*copies->proxy_fill_cpu) : nullptr;
   out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},
                                 {"written", copies->refused.written},
                                 {"too_big", copies->refused.too_big},

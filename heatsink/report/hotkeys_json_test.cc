@@ -95,6 +95,7 @@ TEST(HotkeysJson, CopiesHaveTheirReasons) {
     "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": 0.625,
     "fill_cost": 1.5, "fill_cost_spread": 0.25, "invalidation_cost": 0.5,
     "read_cpu_seconds": 0.00002,
+    "proxy_read_cpu_seconds": 0.0000002, "proxy_fill_cpu_seconds": 0.000015,
     "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
     "entries_max": 65536, "bytes_max": 67108864,
     "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625},

@@ -265,6 +265,10 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
   if (members.has("fill_cost_spread")) members.read("fill_cost_spread", copies.fill_cost_spread);
   members.read("invalidation_cost", copies.invalidation_cost);
   if (members.has("read_cpu_seconds")) members.read("read_cpu_seconds", copies.read_cpu.emplace());
+  if (members.has("proxy_fill_cpu_seconds")) {
+    members.read("proxy_read_cpu_seconds", copies.proxy_read_cpu.emplace());
+    members.read("proxy_fill_cpu_seconds", copies.proxy_fill_cpu.emplace());
+  }
   if (const auto* refused = members.find("refused", "an object", json::kind::object)) {
     Members counts(refused->get_object(), error);
     counts.read("seldom_read", copies.seldom_read);

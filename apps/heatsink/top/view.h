@@ -134,6 +134,8 @@ struct CopiesView {
   double fill_cost = 0, invalidation_cost = 0;  // in reads that a copy spares the server
   double fill_cost_spread = 0;                  // how far it wandered lately
   std::optional<Nanos> read_cpu;                // the server's CPU time for such a read
+  // The proxy's: what a hit spares it, and what a fill takes it.
+  std::optional<Nanos> proxy_read_cpu, proxy_fill_cpu;
   std::uint64_t seldom_read = 0, written = 0, too_big = 0, no_room = 0;  // refused since the start
   std::uint64_t entries_max = 0;
   Bytes bytes_max;

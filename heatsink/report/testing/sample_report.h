@@ -15,6 +15,8 @@ inline CopiesReport sample_copies() {
                       .fill_cost_spread = 0.25,
                       .invalidation_cost = 0.5,
                       .read_cpu = std::chrono::microseconds(20),
+                      .proxy_read_cpu = std::chrono::nanoseconds(200),
+                      .proxy_fill_cpu = std::chrono::microseconds(15),
                       .refused = {1200, 30, 4, 5},
                       .entries_max = 65'536,
                       .bytes_max = mebibytes(64),

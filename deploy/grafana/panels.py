@@ -180,7 +180,7 @@ BUSIEST = (
 KEY_READS = total("heatsink_key_reads_per_second", by="key, db")
 KEY_HITS = total("heatsink_key_local_hits_per_second", by="key, db")
 KEY_WRITES = total("heatsink_key_writes_per_second", by="key, db")
-AT_SERVER = f"{KEY_READS} + {KEY_WRITES} - {KEY_HITS}"
+AT_SERVER = total("heatsink_key_server_commands_per_second", by="key, db")
 
 HOT_KEYS = Row("Hot keys: the busiest ones of each proxy (admin.metrics-keys)", [
     Panel("Hot keys now", "The 20 busiest hot keys: their accesses per second, how many of them "

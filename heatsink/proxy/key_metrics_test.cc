@@ -21,6 +21,7 @@ void add(report::Report& report, const std::string& key, Temperature temperature
   out.verdict.count.hits = 900;
   out.verdict.count.reads = 1000;
   out.verdict.count.writes = 10;
+  out.spared = 860;  // 900 hits, and 20 fills of two commands
   out.verdict.temperature = temperature;
   out.verdict.measure.window = std::chrono::seconds(10);
   report.keys.push_back(std::move(out));
@@ -42,10 +43,11 @@ TEST(KeyMetrics, AreRatesOverTheKeysWindow) {
   add(report, "k", Temperature::kHot, 3);
   MetricSamples samples;
   append_key_samples(samples, report, 10);
-  ASSERT_EQ(samples.size(), 3u);
+  ASSERT_EQ(samples.size(), 4u);
   EXPECT_EQ(samples[0].value, 90);
   EXPECT_EQ(samples[1].value, 100);
   EXPECT_EQ(samples[2].value, 1);
+  EXPECT_EQ(samples[3].value, 15) << "what the servers got, fills included";
   EXPECT_EQ(samples[0].labels, (MetricLabels{{"key", "k"}, {"db", "3"}}));
 }
 
@@ -58,6 +60,19 @@ TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
   EXPECT_EQ(keys_of(report, 10), (std::vector<std::string>{"a", "b", "d"}));
   EXPECT_EQ(keys_of(report, 2), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(keys_of(report, 0).empty());
+}
+
+TEST(KeyMetrics, FillsOfMoreThanTheHitsAreLoad) {
+  report::Report report;
+  add(report, "k", Temperature::kHot);
+  report.keys[0].spared = -90;
+  MetricSamples samples;
+  append_key_samples(samples, report, 10);
+  EXPECT_EQ(samples.at(3).value, 110);
+  report.keys[0].spared = 2000;  // counted a moment later than the accesses
+  samples.clear();
+  append_key_samples(samples, report, 10);
+  EXPECT_EQ(samples.at(3).value, 0);
 }
 
 // Two truncated names could be equal.

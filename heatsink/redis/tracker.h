@@ -79,8 +79,9 @@ class TrackerEvents {
   virtual void on_heartbeat(TimePoint sent_at) = 0;
   virtual void on_invalidate(std::string_view name) = 0;  // in every database
   virtual void on_flush() = 0;                            // of all names
-  virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
-  virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
+  // Exactly once per fill(). The reply is the caller's to empty: its strings may be moved.
+  virtual void on_filled(FillReply& reply) = 0;
+  virtual void on_barrier(std::uint64_t token) = 0;  // exactly once per barrier()
   // With TrackerOptions::is_node. The node says that it does not own the slot, or not for all keys:
   // no copy of it may be served after the next on_heartbeat().
   virtual void on_slot_lost(std::uint16_t /*slot*/) {}

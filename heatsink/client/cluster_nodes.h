@@ -58,7 +58,7 @@ class ClusterNodes final : public KeyServers,
                 std::optional<TimePoint> proven_at) override;
   void on_invalidate(std::string_view name) override { changes_.on_changed(name); }
   void on_flush(topology::NodeIndex node) override;
-  void on_filled(const redis::FillReply& reply) override { listener_.on_tracked(reply); }
+  void on_filled(redis::FillReply& reply) override { listener_.on_tracked(reply); }
   void on_barrier(std::uint64_t) override {}
   void on_rights_changed() override { changes_.on_all_changed(); }
   void on_slot_lost(std::uint16_t slot) override;

@@ -50,7 +50,7 @@ class OneServer final : public KeyServers,
   void on_exchanges_known(TimePoint asked_at) override { exchanges_known_at_ = asked_at; }
   void on_invalidate(std::string_view name) override { changes_.on_changed(name); }
   void on_flush() override { changes_.on_all_changed(); }
-  void on_filled(const redis::FillReply& reply) override { listener_.on_tracked(reply); }
+  void on_filled(redis::FillReply& reply) override { listener_.on_tracked(reply); }
   void on_barrier(std::uint64_t) override {}
   void on_rights_changed() override { changes_.on_all_changed(); }
   void on_down(const std::string& reason) override;

@@ -45,7 +45,7 @@ class AuditReader final : private topology::ClusterTrackers::Listener {
   void on_proof(topology::NodeIndex, TimePoint, std::optional<TimePoint>) override {}
   void on_invalidate(std::string_view) override {}
   void on_flush(topology::NodeIndex) override {}
-  void on_filled(const redis::FillReply& reply) override { auditor_.on_filled(reply); }
+  void on_filled(redis::FillReply& reply) override { auditor_.on_filled(reply); }
   void on_barrier(std::uint64_t) override {}
   void on_rights_changed() override {}
   void on_slot_lost(std::uint16_t) override {}

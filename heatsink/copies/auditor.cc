@@ -43,7 +43,7 @@ void Auditor::check(AuditedHit hit, TimePoint now) {
   reader_->fill(id, ReadQuestion(kept.key, kept.db, kept.read).get(), now);
 }
 
-void Auditor::on_filled(const FillReply& reply) {
+void Auditor::on_filled(FillReply& reply) {
   const auto found = asked_.find(reply.id);
   AuditedHit hit = std::move(found->second);
   asked_.erase(found);

@@ -69,7 +69,7 @@ class Auditor final : public redis::TrackerEvents {
   bool watches() const { return !suspects_.empty(); }
   const DurationHistogram& staleness() const { return staleness_; }  // any thread may read it
 
-  void on_filled(const redis::FillReply& reply) override;
+  void on_filled(redis::FillReply& reply) override;
   void on_facts(const redis::ServerFacts& /*facts*/) override {}
   void on_up() override {}
   void on_heartbeat(TimePoint /*sent_at*/) override {}

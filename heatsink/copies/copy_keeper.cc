@@ -140,15 +140,18 @@ void CopyKeeper::run() {
 
 void CopyKeeper::stop() { loop_.stop(); }
 
-void CopyKeeper::request_fill(FillRequest request) {
-  if (fill_inbox_.put(std::move(request))) loop_.post([this] { take_fills(); });
+void CopyKeeper::request_fill(FillRequest request) { fill_inbox_.put(std::move(request)); }
+
+void CopyKeeper::send_fills() {
+  if (const std::size_t count = fill_inbox_.untold(); count > 0)
+    loop_.post([this, count] { take_fills(count); });
 }
 
-void CopyKeeper::take_fills() {
-  fill_inbox_.take(fills_taken_);
+void CopyKeeper::take_fills(std::size_t count) {
+  fill_inbox_.take(count, fills_taken_);
   for (FillRequest& request : fills_taken_) {
     if (request.admits) admit(request);
-    ask_or_wait(request);
+    ask_or_wait(std::move(request));
   }
 }
 
@@ -192,17 +195,18 @@ void CopyKeeper::note_own_work() {
                                         .elapsed = own_work_.at - before.at});
 }
 
-void CopyKeeper::ask_or_wait(const FillRequest& request) {
+void CopyKeeper::ask_or_wait(FillRequest request) {
   const TimePoint now = loop_.clock();
   const Nanos wait = filler_.wait_for_expiry(request, now);
-  if (wait == Nanos(0)) return filler_.request(request, now);
-  loop_.call_after(wait, [this, request] { filler_.request(request, loop_.clock()); });
+  if (wait == Nanos(0)) return filler_.request(std::move(request), now);
+  loop_.call_after(
+      wait, [this, request = std::move(request)] { filler_.request(request, loop_.clock()); });
 }
 
 void CopyKeeper::refresh() {
   if (!shared_.proof.up()) return;
   const TimePoint now = loop_.clock();
-  for (const FillRequest& request : refresher_.due(now)) filler_.request(request, now);
+  for (FillRequest& request : refresher_.due(now)) filler_.request(std::move(request), now);
 }
 
 void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) {

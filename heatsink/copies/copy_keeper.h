@@ -73,6 +73,7 @@ class CopyKeeper final : public CopySource,
   void worker_woke();  // after NodeState::clients has counted the client
   bool is_full() const override { return loop_.is_full() || fill_inbox_.is_full(); }
   void request_fill(FillRequest request) override;
+  void send_fills() override;
   void request_barrier(BarrierRequest request) override;
   void check_access(std::size_t worker, std::uint64_t session) override;
   void audit(AuditedHit hit) override;
@@ -130,13 +131,13 @@ class CopyKeeper final : public CopySource,
 
   void look_into_inbox();
   void end_turn();
-  void take_fills();
+  void take_fills(std::size_t count);
   void deliver_answers();
   void take_from_inbox();
   void take_summary(std::size_t worker, detect::Summary summary);
   void judge_if_due();
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);
-  void ask_or_wait(const FillRequest& request);
+  void ask_or_wait(FillRequest request);
   void admit(FillRequest& request);
   void tend_earned_copies();
   void note_own_work();

@@ -165,7 +165,7 @@ void CopyKeeper::keep_warm() {
     plans_.look(std::chrono::system_clock::now(), now, warmer_, searches_);
   }
   apply_warming_changes(now);
-  for (const FillRequest& request : warmer_.due(now)) filler_.request(request, now);
+  for (FillRequest& request : warmer_.due(now)) filler_.request(std::move(request), now);
   apply_warming_changes(now);
   tracker_connection_.flush();
   answer_warm_waiters(now);

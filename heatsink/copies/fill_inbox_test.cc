@@ -13,27 +13,48 @@ FillRequest fill_of(std::string key) {
   return {.worker = 0, .hash = {}, .key = std::move(key), .db = 0, .fence = {}};
 }
 
-TEST(FillInbox, TheKeeperIsToldOnceForAllThatWait) {
+TEST(FillInbox, TheKeeperIsToldOnceOfAllThatATurnAsked) {
   FillInbox inbox;
-  EXPECT_TRUE(inbox.put(fill_of("a")));
-  EXPECT_FALSE(inbox.put(fill_of("b")));
+  EXPECT_EQ(inbox.untold(), 0U);
+  inbox.put(fill_of("a"));
+  inbox.put(fill_of("b"));
+  EXPECT_EQ(inbox.untold(), 2U);
+  EXPECT_EQ(inbox.untold(), 0U);
   std::vector<FillRequest> taken;
-  inbox.take(taken);
+  inbox.take(2, taken);
   ASSERT_EQ(taken.size(), 2U);
   EXPECT_EQ(taken[0].key, "a");
   EXPECT_EQ(taken[1].key, "b");
-  EXPECT_TRUE(inbox.put(fill_of("c")));
+  EXPECT_EQ(inbox.untold(), 0U);
+  inbox.put(fill_of("c"));
+  EXPECT_EQ(inbox.untold(), 1U);
+}
+
+TEST(FillInbox, AMessageTakesNothingThatWasPutBehindIt) {
+  FillInbox inbox;
+  inbox.put(fill_of("a"));
+  EXPECT_EQ(inbox.untold(), 1U);
+  inbox.put(fill_of("b"));
+  inbox.put(fill_of("c"));
+  std::vector<FillRequest> taken;
+  inbox.take(1, taken);
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].key, "a");
+  EXPECT_EQ(inbox.untold(), 2U);
+  inbox.take(2, taken);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(taken[0].key, "b");
 }
 
 TEST(FillInbox, ItIsFullUntilTheKeeperTakes) {
   FillInbox inbox;
   for (std::size_t i = 0; i < FillInbox::kWaitingMax; ++i) {
     EXPECT_FALSE(inbox.is_full());
-    static_cast<void>(inbox.put(fill_of("a")));
+    inbox.put(fill_of("a"));
   }
   EXPECT_TRUE(inbox.is_full());
   std::vector<FillRequest> taken;
-  inbox.take(taken);
+  inbox.take(inbox.untold(), taken);
   EXPECT_FALSE(inbox.is_full());
 }
 
@@ -42,17 +63,20 @@ TEST(FillInbox, NoFillIsLostBetweenThreads) {
   constexpr std::size_t kEach = 5000;
   std::atomic<std::size_t> told{0};
   const auto worker = [&] {
-    for (std::size_t i = 0; i < kEach; ++i)
-      if (inbox.put(fill_of("k"))) told.fetch_add(1);
+    for (std::size_t i = 0; i < kEach; ++i) {
+      inbox.put(fill_of("k"));
+      if (i % 3 == 0 || i + 1 == kEach) told.fetch_add(inbox.untold());  // the end of a turn
+    }
   };
   std::thread one(worker), other(worker);
-  std::size_t taken = 0, heard = 0;
+  std::size_t taken = 0;
   std::vector<FillRequest> batch;
   while (taken < 2 * kEach) {
-    if (told.load() == heard) continue;  // asleep until it is told
-    ++heard;
-    inbox.take(batch);
-    taken += batch.size();
+    const std::size_t count = told.load() - taken;
+    if (count == 0) continue;  // asleep until it is told
+    inbox.take(count, batch);
+    EXPECT_EQ(batch.size(), count);
+    taken += count;
   }
   one.join();
   other.join();

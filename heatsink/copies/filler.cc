@@ -25,41 +25,43 @@ std::uint32_t microseconds(Nanos duration) {
 }  // namespace
 
 // A pending fill serves this reader, too, if it was sent after everything that the reader has seen.
-void Filler::request(const FillRequest& request, TimePoint now) {
-  if (const auto latest = latest_.find(request.which.value); latest != latest_.end()) {
-    PendingFill& pending = pending_.at(latest->second);
+void Filler::request(FillRequest request, TimePoint now) {
+  redis::FillId& latest = latest_[request.which.value];
+  if (const auto found = pending_.find(latest); found != pending_.end()) {
+    PendingFill& pending = found->second;
     if (pending.sent_at > request.fence) {
       pending.join(request.worker);
       return;
     }
   }
   counters_.add(Count::kFills);
-  const redis::FillId id = ++last_id_;
+  const redis::FillId id = latest = ++last_id_;
   // Later than the fence and than every other fill: the key rule compares these times strictly.
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
   const cache::ProofIndex proof = source_->proof_of(request.key);
-  PendingFill pending{.asked = request,
-                      .sent_at = last_sent_at_,
-                      .proof = proof,
-                      .generation = shared_.proofs[proof].generation(),
-                      .slot_number = slot_number_of(request.key),
-                      .workers = {}};
-  pending.join(request.worker);
-  pending_.emplace(id, std::move(pending));
-  latest_[request.which.value] = id;
-  ask(id, request);
+  PendingFill& pending = pending_[id];
+  pending.worker = request.worker;
+  pending.sent_at = last_sent_at_;
+  pending.proof = proof;
+  pending.generation = shared_.proofs[proof].generation();
+  pending.slot_number = slot_number_of(request.key);
+  pending.asked = std::move(request);
+  // The answer may come within the call, as its last step, and ends `pending`.
+  const FillRequest& asked = pending.asked;
+  source_->fill(id, ReadQuestion(asked.key, asked.db, asked.read).get(), last_sent_at_);
 }
 
-void Filler::PendingFill::join(std::size_t worker) {
-  const bool waits = std::find(workers.begin(), workers.end(), worker) != workers.end();
-  if (!waits && worker != FillRequest::kNoWorker) workers.push_back(worker);
+void Filler::PendingFill::join(std::size_t joining) {
+  if (joining == worker || joining == FillRequest::kNoWorker) return;
+  if (worker == FillRequest::kNoWorker) {
+    worker = joining;
+  } else if (std::find(other_workers.begin(), other_workers.end(), joining) ==
+             other_workers.end()) {
+    other_workers.push_back(joining);
+  }
 }
 
-void Filler::ask(redis::FillId id, const FillRequest& request) {
-  source_->fill(id, ReadQuestion(request.key, request.db, request.read).get(), last_sent_at_);
-}
-
-void Filler::on_filled(const FillReply& reply) {
+void Filler::on_filled(FillReply& reply) {
   const auto found = pending_.find(reply.id);
   const PendingFill pending = std::move(found->second);
   pending_.erase(found);
@@ -77,15 +79,20 @@ void Filler::on_filled(const FillReply& reply) {
   answer->nil = reply.outcome == FillReply::Outcome::kNil;
   answer->usable = reply.usable();
   answer->refused = !answer->usable && reply.outcome != FillReply::Outcome::kFailed;
-  answer->reply = reply.reply;
-  answer->resp2 = reply.resp2;
+  answer->reply = std::move(reply.reply);
+  answer->resp2 = std::move(reply.resp2);
   // Before the copy and the answers become visible (see HotTable::note_shown()).
   if (answer->usable) shared_.table.note_shown(pending.asked.hash, reply.sent_at);
   if (!answer->usable) counters_.add(Count::kFillsFailed);
   if (answer->usable) latency_.observe(reply.answered_at - reply.sent_at);
   const FillOutcome outcome = keep(pending, reply, *answer);
-  for (const std::size_t worker : pending.workers) listener_.deliver(worker, answer);
+  deliver(pending, answer);
   listener_.filled(pending.asked, outcome, reason_of(pending, reply));
+}
+
+void Filler::deliver(const PendingFill& pending, const std::shared_ptr<const FillAnswer>& answer) {
+  if (pending.worker != FillRequest::kNoWorker) listener_.deliver(pending.worker, answer);
+  for (const std::size_t worker : pending.other_workers) listener_.deliver(worker, answer);
 }
 
 std::string Filler::reason_of(const PendingFill& pending, const FillReply& reply) {

@@ -48,7 +48,7 @@ class Filler final : public redis::TrackerEvents {
       : shared_(shared), counters_(counters), listener_(listener) {}
   void use(redis::FillSource& source) { source_ = &source; }
 
-  void request(const FillRequest& request, TimePoint now);
+  void request(FillRequest request, TimePoint now);
   // The time that a request should wait because the value's TTL has just ended here, but perhaps
   // not yet at the server. If asked now, the server could return the old value with a TTL near 0,
   // and all readers would ask once more. The result is at most the duration of the copy's fill plus
@@ -74,7 +74,7 @@ class Filler final : public redis::TrackerEvents {
   void on_invalidate(std::string_view name) override;
   void on_exchanges_known(TimePoint asked_at) override { shared_.proof.know_exchanges(asked_at); }
   void on_flush() override { flush(0); }
-  void on_filled(const redis::FillReply& reply) override;
+  void on_filled(redis::FillReply& reply) override;
   void on_barrier(std::uint64_t token) override;
   void on_rights_changed() override;
   void on_down(const std::string& reason) override { down(0, reason); }
@@ -98,17 +98,19 @@ class Filler final : public redis::TrackerEvents {
     cache::ProofIndex proof = 0;
     cache::Generation generation;
     std::uint32_t slot_number = 0;  // see slot_numbers_
-    std::vector<std::size_t> workers;
+    // Nearly every fill has one worker, so only the others cost a block of memory.
+    std::size_t worker = FillRequest::kNoWorker;
+    std::vector<std::size_t> other_workers;
 
-    void join(std::size_t worker);
+    void join(std::size_t joining);
   };
 
-  void ask(redis::FillId id, const FillRequest& request);
   static std::string reason_of(const PendingFill& pending, const redis::FillReply& reply);
   FillOutcome keep(const PendingFill& pending, const redis::FillReply& reply,
                    const FillAnswer& answer);
   FillOutcome insert(const PendingFill& pending, const redis::FillReply& reply,
                      const FillAnswer& answer);
+  void deliver(const PendingFill& pending, const std::shared_ptr<const FillAnswer>& answer);
   Nanos life_of(const redis::FillReply& reply) const;
   void drop_proven(cache::ProofIndex proof);
   std::uint32_t slot_number_of(std::string_view key) const;

@@ -26,7 +26,7 @@ class Deaf final : public redis::TrackerEvents {
   void on_heartbeat(TimePoint) override {}
   void on_invalidate(std::string_view) override {}
   void on_flush() override {}
-  void on_filled(const redis::FillReply&) override {}
+  void on_filled(redis::FillReply&) override {}
   void on_barrier(std::uint64_t) override {}
   void on_rights_changed() override {}
   void on_down(const std::string&) override {}

@@ -158,6 +158,7 @@ FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const Wan
     if (key.is_earned) admission_->admitted(key.hash);
     if (!key.is_held)
       (session == FillWaiters::kNoSession ? fills_.gathered_fills : fills_.awaited_fills) += 1;
+    has_asked_ = true;
     source_.request_fill({worker_, key.hash, std::string(key.key), key.db, fence, which,
                           cache::StoredRead(read), key.consistency, key.is_earned});
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heatsink/admit/admit.h"
@@ -35,6 +36,8 @@ class CopySource {
   // So much work waits for the keeper that fills and audits have to do without it for now.
   virtual bool is_full() const { return false; }
   virtual void request_fill(FillRequest request) = 0;
+  // Call it at the end of a turn with fills: until then the keeper may not know of them.
+  virtual void send_fills() {}
   virtual void request_barrier(BarrierRequest request) = 0;
   // ACL rules have changed: finds out whether clients without AUTH get in, then releases the
   // session's replies (0: no session waits).
@@ -154,6 +157,10 @@ class WorkerCopies {
   void request_gathered(TimePoint now);
   static constexpr Nanos kGatherFor = std::chrono::milliseconds(50);
   static constexpr std::size_t kGatheredMax = 32;  // are requested at once
+  // Call it at the end of the worker's turn: the fills of one turn wake the keeper once.
+  void send_fills() {
+    if (std::exchange(has_asked_, false)) source_.send_fills();
+  }
   // True if join_fill() would need no new fill.
   bool joins_fill(const WantedKey& key, ReadHash which, TimePoint after) const;
   // Returns the sessions that waited for this answer.
@@ -208,7 +215,8 @@ class WorkerCopies {
   ReplySizeFilter size_filter_;
   FillBenefit fill_benefit_;
   std::vector<GatheredFill> gathered_;
-  ServerWork fills_;  // only the numbers of fills
+  bool has_asked_ = false;  // for fills, since send_fills()
+  ServerWork fills_;        // only the numbers of fills
   ServerWork work_taken_;
   std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
   bool earns_ = false;  // keys earn copies now; then there is an admission_

@@ -386,6 +386,7 @@ void Worker::end_turn() {
     for (const std::uint64_t id : std::exchange(resumable_, {})) {
       if (Session* waiting = session(id)) waiting->resume();
     }
+    copies_.send_fills();
     spread_.end_turn();
     replicas_.before_flush();
     counters_.add(copies::Count::kUpstreamWrites, dirty_upstreams_.size());
@@ -409,6 +410,7 @@ void Worker::end_turn() {
   upstreams_->end_turn();
   users_.end_turn();
   replicas_.end_turn();
+  copies_.send_fills();  // those that the steps above asked for
   post_if_urgent();
   reader_.quiescent();
 }

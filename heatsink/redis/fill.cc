@@ -52,16 +52,26 @@ void Fill::take_read(const resp::Value* reply, std::string_view wire,
     reply_.outcome = Outcome::kRefused;
   } else {
     empty_ = reply->text.empty();
-    std::optional<std::string> resp2 = resp::resp2_form(wire, form_);
-    reply_.outcome = resp2 ? Outcome::kValue : Outcome::kRefused;
     reply_.reply = wire;
-    if (resp2 && *resp2 != wire) reply_.resp2 = std::move(*resp2);
+    note_resp2(wire);
     element_count_ = reply->items.size();
     if (fields_ == FieldNames::kArguments) shown_ = fields_shown(*reply);
     if (fields_ == FieldNames::kReply)
       learn_names(reply->items, reply->type == resp::Value::Type::kMap ? 2 : 1);
   }
   conclude_if_complete();
+}
+
+// A bulk string is the same in both protocols.
+void Fill::note_resp2(std::string_view wire) {
+  reply_.outcome = Outcome::kValue;
+  if (string_ && wire.starts_with('$')) return;
+  std::optional<std::string> resp2 = resp::resp2_form(wire, form_);
+  if (!resp2) {
+    reply_.outcome = Outcome::kRefused;
+  } else if (*resp2 != wire) {
+    reply_.resp2 = std::move(*resp2);
+  }
 }
 
 // `step`: 2 if each name has its value behind it.

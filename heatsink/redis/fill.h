@@ -89,6 +89,7 @@ class Fill {
   const std::string& key() const { return key_; }
   bool string() const { return string_; }
   const FillReply& reply() const { return reply_; }
+  FillReply& reply() { return reply_; }
   // How the server tells the fields; kNone: nothing is asked about fields.
   FieldNames fields() const { return fields_; }
   std::uint32_t db() const { return db_; }
@@ -122,6 +123,7 @@ class Fill {
 
  private:
   bool may_make_copy() const { return reply_.usable() && !reply_.spoiled && !elsewhere_; }
+  void note_resp2(std::string_view wire);
   void learn_names(const std::vector<resp::Value>& items, std::size_t step);
   void note_end(std::int64_t ms);
   void note_ended();

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 namespace heatsink::redis {
 
@@ -15,7 +15,8 @@ namespace heatsink::redis {
 // any connection. So the tracker limits its names before it reads them. Names with equal hashes
 // count as one.
 //
-// One thread. O(1) per call, about 40 bytes per name.
+// One thread. O(1) per call, amortised, and one access to memory as a rule: the hashes stand in one
+// block, of 11 to 22 bytes per name.
 class TrackedNames {
  public:
   explicit TrackedNames(std::size_t max) : max_(max) {}
@@ -25,12 +26,17 @@ class TrackedNames {
   // Call it before the name is read. False: `max` other names are tracked, so it must not be read.
   bool admit(std::string_view name);
   void forget(std::string_view name);  // the server has pushed a change of the name
-  void clear() { hashes_.clear(); }
-  std::size_t size() const { return hashes_.size(); }
+  void clear();
+  std::size_t size() const { return size_; }
 
  private:
+  std::size_t place_of(std::uint64_t hash) const;
+  void grow();
+
   std::size_t max_;
-  std::unordered_set<std::uint64_t> hashes_;
+  std::size_t size_ = 0;
+  // 0: free. A hash stands at its home, or behind it where no place between the two is free.
+  std::vector<std::uint64_t> places_;
 };
 
 }  // namespace heatsink::redis

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
+#include <string>
+
 namespace heatsink::redis {
 namespace {
 
@@ -25,6 +29,26 @@ TEST(TrackedNames, OneThatHasChangedMakesRoom) {
   names.clear();
   EXPECT_EQ(names.size(), 0U);
   EXPECT_TRUE(names.admit("c"));
+}
+
+// The same answers as those of a set, in a seeded order that lets rows grow and shrink.
+TEST(TrackedNames, ManyNamesComeAndGo) {
+  constexpr std::size_t kMax = 900;
+  TrackedNames names(kMax);
+  std::set<std::string> expected;
+  std::mt19937 random(7);
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string name = std::to_string(random() % 1200);
+    if (random() % 3 == 0) {
+      names.forget(name);
+      expected.erase(name);
+    } else {
+      const bool fits = expected.contains(name) || expected.size() < kMax;
+      ASSERT_EQ(names.admit(name), fits) << i;
+      if (fits) expected.insert(name);
+    }
+    ASSERT_EQ(names.size(), expected.size()) << i;
+  }
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ class TrackerEvents {
   virtual void on_heartbeat(TimePoint sent_at) = 0;
   virtual void on_invalidate(std::string_view name) = 0;  // in every database
   virtual void on_flush() = 0;                            // of all names
-  virtual void on_filled(const FillReply& reply) = 0;     // exactly once per fill()
-  virtual void on_barrier(std::uint64_t token) = 0;       // exactly once per barrier()
+  // Exactly once per fill(). The reply is the caller's to empty: its strings may be moved.
+  virtual void on_filled(FillReply& reply) = 0;
+  virtual void on_barrier(std::uint64_t token) = 0;  // exactly once per barrier()
   // on_flush() has told of every exchange of databases (SWAPDB) before `asked_at`. max(): this
   // server has none, or does not tell.
   virtual void on_exchanges_known(TimePoint /*asked_at*/) {}

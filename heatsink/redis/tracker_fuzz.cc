@@ -53,7 +53,7 @@ class Auditor final : public redis::TrackerEvents {
   }
   void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
   void on_flush() override { add("flush"); }
-  void on_filled(const FillReply& reply) override {
+  void on_filled(FillReply& reply) override {
     require(std::exchange(fills_waiting[reply.id], false));
     require(reply.sent_at <= now && (!reply.ttl || *reply.ttl >= Nanos(0)));
     if (reply.usable()) {

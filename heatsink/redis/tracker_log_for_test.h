@@ -27,7 +27,7 @@ class TrackerLog final : public TrackerEvents {
   void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
   void on_flush() override { add("flush"); }
   void on_exchanges_known(TimePoint asked_at) override { exchanges_known_at = asked_at; }
-  void on_filled(const FillReply& reply) override {
+  void on_filled(FillReply& reply) override {
     add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +
         ms(reply.sent_at) + (reply.ttl ? " ttl " + ms(TimePoint(*reply.ttl)) : "") +
         (reply.spoiled ? " spoiled" : "") +

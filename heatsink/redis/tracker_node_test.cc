@@ -23,7 +23,7 @@ class NodeLog final : public TrackerEvents {
     lines.push_back("invalidate " + std::string(name));
   }
   void on_flush() override { lines.emplace_back("flush"); }
-  void on_filled(const FillReply& reply) override {
+  void on_filled(FillReply& reply) override {
     lines.emplace_back(reply.outcome == FillReply::Outcome::kFailed ? "failed" : "filled");
   }
   void on_barrier(std::uint64_t token) override {

@@ -46,7 +46,7 @@ class ClusterTrackers final : public redis::FillSource {
                           std::optional<TimePoint> proven_at) = 0;
     virtual void on_invalidate(std::string_view name) = 0;
     virtual void on_flush(NodeIndex node) = 0;
-    virtual void on_filled(const redis::FillReply& reply) = 0;
+    virtual void on_filled(redis::FillReply& reply) = 0;
     virtual void on_barrier(std::uint64_t token) = 0;
     virtual void on_rights_changed() = 0;
     // No copy of the slot may be served after the next on_proof() or drop_lost_slots().

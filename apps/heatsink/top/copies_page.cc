@@ -144,10 +144,10 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
                   copies.fill_cost, copies.fill_cost_spread, copies.invalidation_cost,
                   cpu_text(copies.read_cpu)));
   if (copies.proxy_fill_cpu && copies.proxy_read_cpu)
-    sheet.add("this proxy", fmt::format("a fill takes it about {} of CPU, and a hit spares it {}; "
-                                        "cache.server-weight says what its CPU is worth",
-                                        tui::latency_text(*copies.proxy_fill_cpu),
-                                        tui::latency_text(*copies.proxy_read_cpu)));
+    sheet.add("proxy", fmt::format("a fill takes it about {} of CPU, and a hit spares it {}; "
+                                   "cache.server-weight says what its CPU is worth",
+                                   tui::latency_text(*copies.proxy_fill_cpu),
+                                   tui::latency_text(*copies.proxy_read_cpu)));
   add_refusals(sheet, copies);
   add_budget(sheet, copies);
   return with_best_copies(sheet, copies);

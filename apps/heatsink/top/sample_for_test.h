@@ -44,6 +44,8 @@ inline CopiesView sample_copies() {
                     .invalidation_cost = 1.25,
                     .fill_cost_spread = 0.31,
                     .read_cpu = std::chrono::nanoseconds(37'400),
+                    .proxy_read_cpu = std::chrono::nanoseconds(1'200),
+                    .proxy_fill_cpu = std::chrono::nanoseconds(11'300),
                     .seldom_read = 101'862,
                     .written = 85,
                     .too_big = 4,

@@ -6,7 +6,7 @@
 namespace heatsink::admit {
 namespace {
 
-constexpr Prices kPrices = Prices{}.of_server();
+const Prices kPrices = Prices{}.of_server();
 
 // Its price is small, but it is one command more than the read.
 TEST(CostModelTest, AFillThatReplacesALoneReadCostsACommand) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -45,9 +46,14 @@ std::string now_text(const HotkeysView& view, const CopiesView& copies) {
                      tui::signed_percent_text(view.node.offload));
 }
 
+// Where many commands come at once, a spared read is less than a microsecond.
+std::string micros_text(Nanos cpu) {
+  return fmt::format("{:.1f}us", std::chrono::duration<double, std::micro>(cpu).count());
+}
+
 std::string cpu_text(std::optional<Nanos> read_cpu) {
   if (!read_cpu) return "";
-  return fmt::format("; a spared read is about {} of its CPU", tui::latency_text(*read_cpu));
+  return fmt::format("; a spared read is about {} of its CPU", micros_text(*read_cpu));
 }
 
 void add_refusals(Sheet& sheet, const CopiesView& copies) {
@@ -146,8 +152,8 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
   if (copies.proxy_fill_cpu && copies.proxy_read_cpu)
     sheet.add("proxy", fmt::format("a fill takes it about {} of CPU, and a hit spares it {}; "
                                    "cache.server-weight says what its CPU is worth",
-                                   tui::latency_text(*copies.proxy_fill_cpu),
-                                   tui::latency_text(*copies.proxy_read_cpu)));
+                                   micros_text(*copies.proxy_fill_cpu),
+                                   micros_text(*copies.proxy_read_cpu)));
   add_refusals(sheet, copies);
   add_budget(sheet, copies);
   return with_best_copies(sheet, copies);

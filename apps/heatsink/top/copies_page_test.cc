@@ -33,8 +33,8 @@ saves     37.4 % of the reads, less what copies cost the server
 now       2 copies (4.0 KiB), 65.5k fit (cache.maximum-bytes 64.0 MiB); hits
           30.0k/s; load taken off 71.2 %
 costs     a fill costs the server as much as 1.7 ±0.3 reads that a copy spares
-          it; an invalidation 1.2; a spared read is about 37us of its CPU
-proxy     a fill takes it about 11us of CPU, and a hit spares it 1.2us;
+          it; an invalidation 1.2; a spared read is about 37.4us of its CPU
+proxy     a fill takes it about 11.3us of CPU, and a hit spares it 1.2us;
           cache.server-weight says what its CPU is worth
 no copy   102k reads of keys that had been read too seldom
           85 copies that a write ended before they had paid for their fill

@@ -57,27 +57,22 @@ class CopyLookup {
   }
 
   Key find(std::string_view key) const {
-    const NameHash name = hash_name_inline(key, parts_.shared.seed);
-    const KeyHash hash = in_db(name, client_.state.db_);
-    const bool in_flight = is_in_flight(name);
-    return {.key = key,
-            .name = name,
-            .hash = hash,
-            .entry = in_flight ? nullptr : parts_.copies.find(hash, key, client_.state.db_),
-            .in_flight = in_flight};
+    Key found = hashed(key);
+    found.in_flight = is_in_flight(found.name);
+    if (!found.in_flight) found.entry = entry_of(found);
+    return found;
   }
   bool is_in_flight(NameHash name) const { return client_.traffic.touches(name); }
 
   // find() in steps, so that the memory of several keys is loaded at the same time (GetsAhead).
   // Whether a command in flight touches the key is not looked at.
   Key named(std::string_view key) const {
-    const NameHash name = hash_name_inline(key, parts_.shared.seed);
-    const KeyHash hash = in_db(name, client_.state.db_);
-    parts_.copies.load(hash, name);
-    return {.key = key, .name = name, .hash = hash};
+    const Key named = hashed(key);
+    parts_.copies.load(named.hash, named.name);
+    return named;
   }
   void look_up(Key& key) const {
-    key.entry = parts_.copies.find(key.hash, key.key, client_.state.db_);
+    key.entry = entry_of(key);
     if (key.entry != nullptr) key.entry->load_copy();
   }
   static void load_reply(const Key& key) {
@@ -124,6 +119,14 @@ class CopyLookup {
 
  private:
   enum class Source : std::uint8_t { kCopy, kFill };
+
+  Key hashed(std::string_view key) const {
+    const NameHash name = hash_name_inline(key, parts_.shared.seed);
+    return {.key = key, .name = name, .hash = in_db(name, client_.state.db_)};
+  }
+  const cache::Entry* entry_of(const Key& key) const {
+    return parts_.copies.find(key.hash, key.key, client_.state.db_);
+  }
 
   // A read that has waited for a fill is a miss. But no command was sent for it alone, and the
   // keeper charges the fill to the key (copies/load_window.h).

@@ -69,7 +69,7 @@ struct Heatsink {
     for (std::size_t i = 0; i < keys; ++i) {
       const std::string key = key_of(i);
       const NameHash name = hash_name(key, kSeed);
-      table.promote(key, 0, in_db(name, 0), name);
+      table.promote(key, 0, in_db(name, 0), name, TimePoint{});
       table.insert(in_db(name, 0), copy_of(kValueBytes));
     }
     for (int i = 0; i < 8; ++i) readers.push_back(&epochs.add_reader());
@@ -94,7 +94,7 @@ struct Heatsink {
   Epochs epochs;
   HotTable table;
   ProofState proof;
-  Fences fences;
+  Fences fences{table};
   std::vector<Epochs::Reader*> readers;
 };
 
@@ -175,7 +175,7 @@ class Keeper {
   void admit(std::size_t value_bytes) {
     const std::string key = key_of(next);
     const KeyHash hash = hash_of(next++);
-    table.admit(key, 0, hash, hash_name(key, kSeed));
+    table.admit(key, 0, hash, hash_name(key, kSeed), TimePoint{});
     if (value_bytes > 0) table.insert(hash, copy_of(value_bytes));
   }
 

@@ -17,6 +17,14 @@
 
 namespace heatsink::cache {
 
+// The later one of the two times stays, whichever thread is last.
+inline void raise_to(std::atomic<std::int64_t>& fence, TimePoint now) noexcept {
+  const std::int64_t wanted = now.time_since_epoch().count();
+  std::int64_t seen = fence.load(std::memory_order_relaxed);
+  while (seen < wanted && !fence.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel)) {
+  }
+}
+
 // Why a hot key has no copy.
 enum class Uncacheable : std::uint8_t {
   kNo,
@@ -42,21 +50,22 @@ class alignas(64) Entry {
   // Beyond this limit the oldest copy is replaced. A reader checks the slots one by one.
   static constexpr std::size_t kCopiesMax = 8;
 
-  Entry(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-        const ConsistencyPolicy& consistency)
+  // `since`: its fence at first.
+  Entry(std::string_view key, std::uint32_t db, NameHash name, const ConsistencyPolicy& consistency,
+        TimePoint since)
       : key_(key),
         db_(db),
         level_(packed(consistency)),
         max_staleness_(consistency.max_staleness.count()),
         name_(name),
-        hash_(hash),
-        stale_while_error_ms_(milliseconds(consistency.stale_while_error)) {}
+        stale_while_error_ms_(milliseconds(consistency.stale_while_error)),
+        fence_(since.time_since_epoch().count()) {}
   ~Entry();
   Entry(const Entry&) = delete;
 
   const std::string& key() const { return key_; }
   std::uint32_t db() const { return db_; }
-  KeyHash hash() const { return hash_; }
+  KeyHash hash() const { return in_db(name_, db_); }
   NameHash name() const { return name_; }
   // A change of the configuration changes it (HotTable::set_policies). A reader that looks at that
   // moment may see some of the old values.
@@ -76,8 +85,12 @@ class alignas(64) Entry {
     }
     return nullptr;
   }
-  // Begin to load the copy that copy() mostly returns, and its reply.
-  void load_copy() const noexcept { __builtin_prefetch(copies_[0].load()); }
+  // Begin to load the copy that copy() mostly returns, with what else judge() reads of the entry,
+  // and the copy's reply.
+  void load_copy() const noexcept {
+    __builtin_prefetch(copies_[0].load());
+    __builtin_prefetch(&fence_);
+  }
   void load_reply() const noexcept {
     if (const Copy* const copy = copies_[0].load()) __builtin_prefetch(copy->reply.data());
   }
@@ -86,6 +99,12 @@ class alignas(64) Entry {
   void touch() const noexcept {
     if (!visited_.load(std::memory_order_relaxed)) visited_.store(true, std::memory_order_relaxed);
   }
+  // A copy of a fill that was sent at this time or earlier must not be served (fences.h).
+  TimePoint fence() const noexcept {
+    return TimePoint(Nanos(fence_.load(std::memory_order_acquire)));
+  }
+  // Any thread that may look at the entry. Times only rise.
+  void raise_fence(TimePoint now) const noexcept { raise_to(fence_, now); }
   // The send time of the latest fill whose value a reader may have seen. A reader must not get the
   // answer to an earlier fill, even when no copy is left.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
@@ -154,9 +173,9 @@ class alignas(64) Entry {
   std::atomic<std::int64_t> max_staleness_;
   const NameHash name_;
   std::array<std::atomic<const Copy*>, kCopiesMax> copies_{};
-  const KeyHash hash_;
   std::atomic<std::uint32_t> stale_while_error_ms_;  // 32 bits, to make room for proof_
   std::atomic<ProofIndex> proof_{0};
+  mutable std::atomic<std::int64_t> fence_;
   std::atomic<std::int64_t> shown_{0};
   TimePoint retry_at_{};    // when an uncacheable key may be tried again
   TimePoint hot_since_{};   // for its age at its eviction

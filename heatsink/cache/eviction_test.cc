@@ -32,10 +32,14 @@ class Eviction : public testing::Test {
   }
   static NameHash name(const std::string& key) { return hash_name(key, 1); }
   static KeyHash hash(const std::string& key) { return in_db(name(key), 0); }
-  bool admit(const std::string& key) { return table_->admit(key, 0, hash(key), name(key)); }
-  bool promote(const std::string& key) { return table_->promote(key, 0, hash(key), name(key)); }
+  bool admit(const std::string& key) {
+    return table_->admit(key, 0, hash(key), name(key), TimePoint{});
+  }
+  bool promote(const std::string& key) {
+    return table_->promote(key, 0, hash(key), name(key), TimePoint{});
+  }
   bool pin(const std::string& key) {
-    return table_->pin(key, 0, hash(key), name(key), ConsistencyPolicy{});
+    return table_->pin(key, 0, hash(key), name(key), TimePoint{}, ConsistencyPolicy{});
   }
   bool insert(const std::string& key, std::size_t value_bytes, TimePoint sent_at = at(1)) {
     auto copy = std::make_unique<Copy>();

@@ -17,8 +17,8 @@ namespace {
 class HotIndexTest : public testing::Test {
  protected:
   Entry& add(std::uint64_t hash) {
-    entries_.push_back(std::make_unique<Entry>(std::to_string(hash), 0, KeyHash{hash},
-                                               NameHash{hash}, ConsistencyPolicy{}));
+    entries_.push_back(std::make_unique<Entry>(std::to_string(hash), 0, NameHash{hash},
+                                               ConsistencyPolicy{}, TimePoint{}));
     index_.add(*entries_.back());
     return *entries_.back();
   }

@@ -42,7 +42,7 @@ Entry::~Entry() {
 }
 
 HotTable::HotTable(const HotTableLimits& limits, Epochs& epochs)
-    : limits_(limits), epochs_(epochs), index_(epochs) {}
+    : limits_(limits), epochs_(epochs), index_(epochs), databases_(epochs) {}
 
 HotTable::~HotTable() {
   for_each_entry([](const Entry& entry) { delete &entry; });
@@ -62,30 +62,42 @@ Entry* HotTable::find_entry(KeyHash hash) const {
   return index_.find(hash, [&](const Entry& entry) { return entry.hash() == hash; });
 }
 
+void HotTable::raise_fence(KeyHash key, TimePoint now) const noexcept {
+  if (none()) return;
+  if (const Entry* const entry = find_entry(key)) entry->raise_fence(now);
+}
+
+void HotTable::raise_fence(NameHash name, TimePoint now) const noexcept {
+  if (none()) return;
+  databases_.for_each([&](std::uint32_t db) { raise_fence(in_db(name, db), now); });
+}
+
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                       const ConsistencyPolicy& consistency) {
+                       TimePoint now, const ConsistencyPolicy& consistency) {
+  assert(hash == in_db(name, db));
   if (!has_room() || has(hash)) return false;
-  set_stays(add(key, db, hash, name, consistency), true);
+  set_stays(add(key, db, name, now, consistency), true);
   return true;
 }
 
 bool HotTable::admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                     const ConsistencyPolicy& consistency) {
+                     TimePoint now, const ConsistencyPolicy& consistency) {
   if (has(hash) || !make_room_for_entry(false)) return false;
-  add(key, db, hash, name, consistency);
+  add(key, db, name, now, consistency);
   return true;
 }
 
 // Readers see the entry when it is in the index, so that comes last. size_ comes before: a worker
 // that finds no hot key at all waits for no invalidation.
-Entry& HotTable::add(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+Entry& HotTable::add(std::string_view key, std::uint32_t db, NameHash name, TimePoint now,
                      const ConsistencyPolicy& consistency) {
   assert(consistency.level != Level::kOff);
-  auto* const entry = new Entry(key, db, hash, name, consistency);
+  auto* const entry = new Entry(key, db, name, consistency, std::max(now, last_sent_at_));
   entry->hot_since_ = latest_;
   names_.add(*entry);
   queue_.add(*entry);
   size_.fetch_add(1);
+  databases_.add(db);
   index_.add(*entry);
   return *entry;
 }
@@ -120,18 +132,19 @@ void HotTable::demote(Entry& entry) {
   (entry.pinned() ? pinned_ : queue_).remove(entry);
   names_.remove(entry);
   index_.remove(entry);
+  databases_.remove(entry.db());
   size_.fetch_sub(1);
   epochs_.retire(&entry, sizeof(Entry) + entry.key().size());
 }
 
 bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                   const ConsistencyPolicy& consistency) {
+                   TimePoint now, const ConsistencyPolicy& consistency) {
   Entry* entry = find_entry(hash);
   if (entry != nullptr && (entry->key() != key || entry->db() != db)) return false;
   if (entry != nullptr && entry->pinned()) return true;
   if (!has_pins()) return false;
   if (entry == nullptr && !make_room_for_entry(true)) return false;
-  if (entry == nullptr) entry = &add(key, db, hash, name, consistency);
+  if (entry == nullptr) entry = &add(key, db, name, now, consistency);
   queue_.remove(*entry);
   pinned_.add(*entry);
   entry->set(Entry::kPinned, true);
@@ -220,12 +233,11 @@ void HotTable::set_mark(Entry& entry, Uncacheable why, TimePoint now) {
   marked_.push_back(entry.hash());
 }
 
-TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
-  TimePoint latest{};
+void HotTable::drop_name(std::string_view name, NameHash hash) {
   leaving_.clear();  // not removed at once: for_each() walks along their links
   names_.for_each(name, hash, [&](Entry& entry) {
     if (entry.consistency().keeps_unproven) {
-      latest = std::max(latest, entry.shown());
+      entry.raise_fence(entry.shown());
     } else if (entry.stays() || is_worth_another(entry)) {
       drop(entry);
     } else {
@@ -234,7 +246,6 @@ TimePoint HotTable::drop_name(std::string_view name, NameHash hash) {
   });
   for (Entry* const entry : leaving_) demote(*entry);
   left_early_ += leaving_.size();
-  return latest;
 }
 
 bool HotTable::is_worth_another(const Entry& entry) const {

@@ -18,6 +18,7 @@
 #include "heatsink/base/units.h"
 #include "heatsink/cache/consistency_policy.h"
 #include "heatsink/cache/copy.h"
+#include "heatsink/cache/databases.h"
 #include "heatsink/cache/entry.h"
 #include "heatsink/cache/epochs.h"
 #include "heatsink/cache/eviction_queue.h"
@@ -54,10 +55,10 @@ struct Evictions {
   Nanos last_age{0};
 };
 
-// Threads that are online readers of `epochs` may call find(), has(), none() and shown(). The one
-// writer thread calls everything else. A look-up is one hash probe. Each change is visible to all
-// readers when the call returns. A key is a name and a database. Of two keys with the same 64-bit
-// hash only one can be hot: the table refuses the second.
+// Threads that are online readers of `epochs` may call find(), has(), none(), shown() and
+// raise_fence(). The one writer thread calls everything else. A look-up is one hash probe. Each
+// change is visible to all readers when the call returns. A key is a name and a database. Of two
+// keys with the same 64-bit hash only one can be hot: the table refuses the second.
 //
 // Room for an entry or a copy is made by evicting other keys in one order (EvictionQueue), the
 // pinned ones excepted. A key takes 192 bytes for its entry, 18 to 37 for the index and 8 to 16 for
@@ -79,18 +80,23 @@ class HotTable {
   // older than what the reader saw.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
 
-  // Writer, keys. A key is visible at once. So the caller must have raised its name's fence to the
-  // present before: while it was not hot, its replies raised none, and its readers must not join an
-  // older fill.
+  // Raise the fences of the key, or of the name in all databases (fences.h). A key that the table
+  // does not have needs none.
+  void raise_fence(KeyHash key, TimePoint now) const noexcept;
+  void raise_fence(NameHash name, TimePoint now) const noexcept;
+
+  // Writer, keys. A key is visible at once. While it was not hot, its replies raised no fence. So
+  // its fence begins at `now`, or at the latest time of note_sent(): its copies and its readers
+  // need a fill that was sent later, and so after it was visible.
 
   // Makes a key hot until demote(), although its copies may be evicted (kNoRoom). Only admit() and
   // pin() take its entry. False: entries_max is reached, or the key is in the table. REQUIRES a
   // level above kOff.
-  bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+  bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
                const ConsistencyPolicy& consistency = {});
   // Makes a key hot until it is evicted. If the table is full, another key leaves. False: the key
   // is in the table, or all others stay. REQUIRES a level above kOff.
-  bool admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+  bool admit(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
              const ConsistencyPolicy& consistency = {});
   bool has_room() const { return size() < limits_.entries_max; }  // for promote()
   // From now on the key stays, as after promote(). False: it is not in the table.
@@ -104,7 +110,7 @@ class HotTable {
   // Makes a key hot by order. No other key takes its entry or its share of the memory. If the table
   // is full, another key leaves. False: pins_max keys are pinned, or
   // another key has the same hash. REQUIRES a level above kOff.
-  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
            const ConsistencyPolicy& consistency);
   void unpin(KeyHash hash);  // the key stays hot, like any other
   bool has_pins() const { return pinned_.size() < limits_.pins_max; }  // for one more
@@ -112,6 +118,9 @@ class HotTable {
   const Evictions& evictions(EvictionReason reason) const {
     return evictions_[static_cast<std::size_t>(reason)];
   }
+
+  // A fill is about to be sent: call it with its time before a key enters the table later.
+  void note_sent(TimePoint sent_at) { last_sent_at_ = std::max(last_sent_at_, sent_at); }
 
   // Writer, copies. insert() replaces the copy of the same read in one step. Without room it evicts
   // other keys until there is some; of keys that promote() made hot, only the copies. O(evicted
@@ -129,10 +138,10 @@ class HotTable {
   void mark(KeyHash hash, Uncacheable why, TimePoint now);
   // The name has changed: drops its copies in every database. A key of admit() whose copies have
   // served fewer reads than set_reads_to_pay() leaves with them and has to earn them again, unless
-  // its value's TTL is about over: the server reports that, too. A result other than 0 means that
-  // copies stayed (ConsistencyPolicy::keeps_unproven), with fills sent at that time or earlier. The
-  // caller must raise the fence to it before the next proof, so that judge() does not serve them.
-  TimePoint drop_name(std::string_view name, NameHash hash);
+  // its value's TTL is about over: the server reports that, too. Copies that stay
+  // (ConsistencyPolicy::keeps_unproven) are behind their fence from now on, so that judge() does not
+  // serve them after the next proof.
+  void drop_name(std::string_view name, NameHash hash);
   std::uint64_t left_early() const { return left_early_; }  // keys that drop_name() made leave
   // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1
   // at first.
@@ -227,7 +236,7 @@ class HotTable {
 
   static CopySlot& slot_for(Entry& entry, const Copy& copy);
   Entry* find_entry(KeyHash hash) const;
-  Entry& add(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+  Entry& add(std::string_view key, std::uint32_t db, NameHash name, TimePoint now,
              const ConsistencyPolicy& consistency);
   void demote(Entry& entry);
   bool make_room_for_entry(bool of_any);
@@ -258,6 +267,7 @@ class HotTable {
   Epochs& epochs_;
   HotIndex index_;
   std::atomic<std::size_t> size_{0};
+  Databases databases_;
   alignas(64) NameChains names_;
   EvictionQueue<Entry> queue_;              // the entries that are not pinned
   EvictionQueue<Entry> pinned_;             // the others; their order has no meaning
@@ -272,6 +282,7 @@ class HotTable {
   std::uint64_t bytes_ = 0;
   std::uint64_t pinned_bytes_ = 0;  // part of bytes_
   TimePoint latest_{};              // the latest time that the writer has given
+  TimePoint last_sent_at_{};        // see note_sent()
   std::atomic<std::int64_t> shown_{0};
 };
 

@@ -20,7 +20,7 @@ class HotTablePolicy : public testing::Test {
   static NameHash name(const std::string& key) { return hash_name(key, 1); }
   static KeyHash hash(const std::string& key) { return in_db(name(key), 0); }
   void add(const std::string& key, std::size_t bytes, Nanos life = std::chrono::seconds(10)) {
-    table_.admit(key, 0, hash(key), name(key));
+    table_.admit(key, 0, hash(key), name(key), TimePoint{});
     auto copy = std::make_unique<Copy>();
     copy->fill_sent_at = at(Millis(1));
     copy->deadline = copy->fill_sent_at + life;
@@ -47,7 +47,7 @@ TEST_F(HotTablePolicy, AnotherConsistencyKeepsTheCopies) {
 TEST_F(HotTablePolicy, AKeyWithoutAPolicyLeaves) {
   add("a", 10);
   add("b", 10);
-  ASSERT_TRUE(table_.pin("p", 0, hash("p"), name("p"), {}));
+  ASSERT_TRUE(table_.pin("p", 0, hash("p"), name("p"), TimePoint{}, {}));
   table_.set_policies([](const Entry& entry) -> std::optional<ConsistencyPolicy> {
     if (entry.key() == "a") return ConsistencyPolicy{};
     return std::nullopt;

@@ -54,7 +54,7 @@ class Keeper {
 
   HotTable table;
   ProofState proof;
-  Fences fences;
+  Fences fences{table};
 
  private:
   void step(std::mt19937_64& random) {
@@ -68,11 +68,11 @@ class Keeper {
         break;
       case 1:
       case 2:
-        table.promote(key, db, hash, name);
+        table.promote(key, db, hash, name, TimePoint{});
         break;
       case 3:
         table.set_order(random() % 2 == 0 ? EvictionOrder::kSieve : EvictionOrder::kClock);
-        table.admit(key, db, hash, name);
+        table.admit(key, db, hash, name, TimePoint{});
         break;
       case 4:
         table.drop_name(key, name);
@@ -195,11 +195,13 @@ TEST(HotTableStress, WhatStaysIsAlwaysFound) {
     if (random() % 3 == 0) {
       table.demote(hash_of(other));
     } else {
-      table.promote(key_of(other), 0, hash_of(other), hash_name(key_of(other), kStressSeed));
+      table.promote(key_of(other), 0, hash_of(other), hash_name(key_of(other), kStressSeed),
+                    TimePoint{});
     }
     if (i % 50 == 0 && i < 15'000) {
       const int key = -1 - staying.load();
-      ASSERT_TRUE(table.promote(key_of(key), 0, hash_of(key), hash_name(key_of(key), kStressSeed)));
+      ASSERT_TRUE(table.promote(key_of(key), 0, hash_of(key), hash_name(key_of(key), kStressSeed),
+                                TimePoint{}));
       ++staying;
     }
     epochs.collect();

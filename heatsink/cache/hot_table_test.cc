@@ -60,7 +60,7 @@ class HotTableTest : public testing::Test {
   }
 
   bool promote(std::string_view key, std::uint32_t db = 0) {
-    return table_->promote(key, db, hash_of(key, db), name_of(key));
+    return table_->promote(key, db, hash_of(key, db), name_of(key), TimePoint{});
   }
   const Entry* find(std::string_view key, std::uint32_t db = 0) {
     return table_->find(hash_of(key, db), key, db);
@@ -156,7 +156,8 @@ TEST_F(HotTableTest, TheHashAloneIsNotTheKey) {
 
 TEST_F(HotTableTest, TwoKeysOfOneHashCannotBothBeHot) {
   promote("k");
-  EXPECT_FALSE(table_->promote("other", 0, hash_of("k"), name_of("other")));
+  EXPECT_FALSE(
+      table_->promote("other", 0, hash_of("k"), NameHash{hash_of("k").value}, TimePoint{}));
 }
 
 TEST_F(HotTableTest, ANameIsDroppedInEveryDatabaseAndNoOther) {
@@ -187,7 +188,7 @@ TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
 }
 
 TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
-  table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), {Level::kTtl, Nanos(0)});
+  table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), TimePoint{}, {Level::kTtl, Nanos(0)});
   promote("key");
   for (const char* key : {"ttl", "key"}) table_->insert(hash_of(key), value(1));
   table_->drop_proof_dependent();
@@ -200,7 +201,7 @@ TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
 
 TEST_F(HotTableTest, AKeyKeepsTheTermsOfItsPromotion) {
   const ConsistencyPolicy consistency{Level::kSession, Millis(300)};
-  table_->promote("k", 0, hash_of("k"), name_of("k"), consistency);
+  table_->promote("k", 0, hash_of("k"), name_of("k"), TimePoint{}, consistency);
   EXPECT_EQ(entry("k").consistency(), consistency);
 }
 

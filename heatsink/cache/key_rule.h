@@ -68,7 +68,7 @@ ServeDecision judge_in_order(const AnyEntry& entry, const Read& read, const AnyP
   if (unexchanged < now - consistency.max_staleness) return refuse(Ruling::kUnproven);
   if (fences.write_in_flight(entry.name())) return refuse(Ruling::kWriteInFlight);
   // Strictly later: equal clock readings do not tell which event came first.
-  if (copy->fill_sent_at <= fences.fence(entry.name())) return refuse(Ruling::kFence);
+  if (copy->fill_sent_at <= fences.fence(entry)) return refuse(Ruling::kFence);
   if (consistency.level == Level::kSession && voted <= session_fence)
     return refuse(Ruling::kSessionFence);
   if (consistency.level == Level::kSession && validated <= session_fence)
@@ -105,7 +105,7 @@ inline ServeDecision judge_in_outage(const Entry& entry, const Read& read, const
   if (proof.up() || now - validated > entry.consistency().stale_while_error)
     return {Ruling::kUnproven, nullptr};
   if (fences.write_in_flight(entry.name())) return {Ruling::kWriteInFlight, nullptr};
-  if (copy->fill_sent_at <= fences.fence(entry.name())) return {Ruling::kFence, nullptr};
+  if (copy->fill_sent_at <= fences.fence(entry)) return {Ruling::kFence, nullptr};
   return {Ruling::kServe, copy};
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t kKeySeed = 1;
 class KeyRule : public testing::Test {
  protected:
   explicit KeyRule(Level level = Level::kKey) {
-    table_.promote("k", 0, hash_, name_, {level, kMaxStaleness});
+    table_.promote("k", 0, hash_, name_, TimePoint{}, {level, kMaxStaleness});
     generation_ = proof_.begin_generation();
     fill(at(Millis(10'000)));
   }
@@ -47,7 +47,7 @@ class KeyRule : public testing::Test {
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};
   ProofState proof_;
-  Fences fences_;
+  Fences fences_{table_};
   Generation generation_;
   TimePoint session_fence_{};
 };
@@ -290,7 +290,7 @@ struct World {
     TimePoint exchanges_known_at() const { return TimePoint::max(); }
     Generation generation() const { return world->load(world->generation); }
     bool write_in_flight(NameHash) const { return world->load(world->writing); }
-    TimePoint fence(NameHash) const { return world->load(world->fence); }
+    TimePoint fence(const View&) const { return world->load(world->fence); }
   };
 
   template <class T>

@@ -32,7 +32,7 @@ class InOutage : public testing::Test {
   static NameHash name_of(const std::string& key) { return hash_name(key, 1); }
   static KeyHash hash_of(const std::string& key) { return in_db(name_of(key), 0); }
   void promote(const std::string& key, const ConsistencyPolicy& consistency) {
-    table_.promote(key, 0, hash_of(key), name_of(key), consistency);
+    table_.promote(key, 0, hash_of(key), name_of(key), TimePoint{}, consistency);
   }
   void fill(const std::string& key, TimePoint value_ends = TimePoint::max()) {
     auto copy = std::make_unique<Copy>();
@@ -56,7 +56,7 @@ class InOutage : public testing::Test {
   Epochs epochs_;
   HotTable table_{HotTableLimits{}, epochs_};
   ProofState proof_;
-  Fences fences_;
+  Fences fences_{table_};
   Generation generation_;
 };
 

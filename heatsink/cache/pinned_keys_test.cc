@@ -25,10 +25,10 @@ class PinnedKeys : public testing::Test {
     table_ = std::make_unique<HotTable>(limits, epochs_);
   }
   bool promote(const std::string& key) {
-    return table_->promote(key, 0, hash_of(key), name_of(key));
+    return table_->promote(key, 0, hash_of(key), name_of(key), TimePoint{});
   }
   bool pin(const std::string& key) {
-    return table_->pin(key, 0, hash_of(key), name_of(key), ConsistencyPolicy{});
+    return table_->pin(key, 0, hash_of(key), name_of(key), TimePoint{}, ConsistencyPolicy{});
   }
   bool insert(const std::string& key, std::size_t bytes) {
     auto copy = std::make_unique<Copy>();
@@ -100,7 +100,7 @@ TEST_F(PinnedKeys, TakeNoMoreRoomThanTheirShare) {
 TEST_F(PinnedKeys, AnotherKeyWithTheSameHashIsRefused) {
   make(10);
   promote("a");
-  EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), ConsistencyPolicy{}));
+  EXPECT_FALSE(table_->pin("b", 0, hash_of("a"), name_of("b"), TimePoint{}, ConsistencyPolicy{}));
   EXPECT_FALSE(table_->entry(hash_of("a"))->pinned());
 }
 

@@ -20,7 +20,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/base/hash_inline.h"
-#include "heatsink/cache/fences.h"
+#include "heatsink/client/name_fences.h"
 #include "heatsink/client/access_shards.h"
 #include "heatsink/client/cached_value.h"
 #include "heatsink/client/counts_window.h"
@@ -246,7 +246,7 @@ class Core final : private ServerListener {
   const std::shared_ptr<admit::AdmissionState> admission_;  // null: only hot keys are kept
   AccessShards shards_;
   KeptKeys kept_;
-  cache::Fences fences_;
+  NameFences fences_;
   LoadGroup load_group_;
   OwnReads own_reads_;
   Counters counters_;

@@ -39,8 +39,8 @@ class AuditorTest : public testing::Test, private Auditor::Listener {
  protected:
   AuditorTest() {
     auditor_.use(reader_);
-    shared_.table.promote("k", 0, in_db(kK, 0), kK);
-    shared_.table.promote("h", 1, in_db(kH, 1), kH);
+    shared_.table.promote("k", 0, in_db(kK, 0), kK, TimePoint{});
+    shared_.table.promote("h", 1, in_db(kH, 1), kH, TimePoint{});
     shared_.proof.begin_generation();
     shared_.proof.set_up(true);
     prove(0);

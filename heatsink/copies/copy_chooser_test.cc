@@ -82,12 +82,13 @@ TEST_F(CopyChooserTest, WorkersAndTableFollowTheChoice) {
 constexpr ServerWork kPipelined{.commands = 20'000, .writes = 1000};
 
 TEST_F(CopyChooserTest, WorkersAndTableFollowTheCostsAtOnce) {
-  table_.admit("key", 0, key_of(1), hash_name("key", 0));
+  const NameHash name{key_of(1).value};  // in database 0
+  table_.admit("key", 0, key_of(1), name, TimePoint{});
   ASSERT_TRUE(table_.insert(key_of(1), std::make_unique<cache::Copy>()));
   for (int i = 0; i < 5; ++i) table_.copy(key_of(1), {})->mark_read();
   chooser_.saw(kPipelined);
   EXPECT_GT(worker_.reads_to_pay(), 5U);
-  table_.drop_name("key", hash_name("key", 0));
+  table_.drop_name("key", name);
   EXPECT_EQ(table_.size(), 0U) << "five reads do not pay for a copy";
 }
 

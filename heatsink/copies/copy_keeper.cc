@@ -155,8 +155,8 @@ void CopyKeeper::take_fills(std::size_t count) {
   }
 }
 
-// Readers see the key at once. While it was not in the table, its replies raised no fence, so its
-// fence comes first, and the fill must be younger. Without room the fill still answers the read.
+// The key's fence begins now, and the fill must be younger. Without room the fill still answers the
+// read.
 void CopyKeeper::admit(FillRequest& request) {
   if (shared_.table.entry(request.hash) != nullptr) return;  // another worker was first
   // The worker may have asked by rules that are no longer the present ones.
@@ -165,11 +165,10 @@ void CopyKeeper::admit(FillRequest& request) {
   if (policy.copies_for[rule] != policy::CopiesFor::kWhatPays) return;
   request.consistency = policy.consistency[rule];
   const TimePoint now = loop_.clock();
-  const NameHash name = hash_name(request.key, shared_.seed);
-  shared_.fences.raise(name, now);
   request.fence = std::max(request.fence, now);
-  static_cast<void>(
-      shared_.table.admit(request.key, request.db, request.hash, name, request.consistency));
+  static_cast<void>(shared_.table.admit(request.key, request.db, request.hash,
+                                        hash_name(request.key, shared_.seed), now,
+                                        request.consistency));
 }
 
 // Once per kRestPeriod. Drops also copies that nobody has read for twice the time that a copy
@@ -427,15 +426,14 @@ void CopyKeeper::promote(const detect::Verdict& verdict) {
   const bool makes_room = shared_.copies_for()[rule] == policy::CopiesFor::kWhatPays;
   if (!makes_room && !shared_.table.has_room()) return;
   const NameHash name = hash_name(count.key, shared_.seed);
-  // While the key was not hot, its replies raised no fence. A fill from an earlier residence must
-  // not bring back an older value. Readers see the key at once, so its fence comes first.
-  shared_.fences.raise(name, loop_.clock());
+  const TimePoint now = loop_.clock();
   // A hot key has more readers than one that only pays, so it takes that one's entry.
   if (makes_room) {
-    static_cast<void>(shared_.table.admit(count.key, count.db, count.hash, name, consistency));
+    static_cast<void>(shared_.table.admit(count.key, count.db, count.hash, name, now, consistency));
     static_cast<void>(shared_.table.hold(count.hash));
   } else {
-    static_cast<void>(shared_.table.promote(count.key, count.db, count.hash, name, consistency));
+    static_cast<void>(
+        shared_.table.promote(count.key, count.db, count.hash, name, now, consistency));
   }
 }
 

@@ -38,6 +38,7 @@ void Filler::request(FillRequest request, TimePoint now) {
   const redis::FillId id = latest = ++last_id_;
   // Later than the fence and than every other fill: the key rule compares these times strictly.
   last_sent_at_ = std::max({now, request.fence + Nanos(1), last_sent_at_ + Nanos(1)});
+  shared_.table.note_sent(last_sent_at_);
   const cache::ProofIndex proof = source_->proof_of(request.key);
   PendingFill& pending = pending_[id];
   pending.worker = request.worker;
@@ -245,8 +246,7 @@ void Filler::on_invalidate(std::string_view name) {
   const NameHash hash = hash_name(name, shared_.seed);
   shared_.table.for_each_cached_of(
       name, hash, [this](const cache::Entry& entry) { listener_.changed(entry.hash()); });
-  const TimePoint stays = shared_.table.drop_name(name, hash);
-  if (stays != TimePoint{}) shared_.fences.raise(hash, stays);
+  shared_.table.drop_name(name, hash);
 }
 
 void Filler::flush(cache::ProofIndex proof) {

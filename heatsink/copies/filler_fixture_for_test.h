@@ -88,7 +88,7 @@ class FillerTest : public testing::Test {
  protected:
   FillerTest() {
     filler_.use(tracker_);
-    for (std::uint32_t db : {0u, 1u}) shared_.table.promote("k", db, key(db), kName);
+    for (std::uint32_t db : {0u, 1u}) shared_.table.promote("k", db, key(db), kName, TimePoint{});
     tracker_.connected(at(0));
     hear(kHandshake);
     sent();

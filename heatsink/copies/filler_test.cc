@@ -168,7 +168,7 @@ TEST_F(FillerTest, ALostTrackerEndsAllCopiesAndSendsWaitersToTheServer) {
 
 TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
   shared_.table.demote(key());
-  shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
+  shared_.table.promote("k", 0, key(), kName, TimePoint{}, {cache::Level::kTtl, Nanos(0)});
   ask(0, at(0), at(10));
   hear_value("v");
   tracker_.disconnected("gone");
@@ -183,7 +183,7 @@ TEST_F(FillerTest, WhatLivesByItsDeadlineAloneOutlivesTheTracker) {
 
 TEST_F(FillerTest, NothingOutlivesTheTrackerForLongerThanRightsMayGoUnproven) {
   shared_.table.demote(key());
-  shared_.table.promote("k", 0, key(), kName, {cache::Level::kTtl, Nanos(0)});
+  shared_.table.promote("k", 0, key(), kName, TimePoint{}, {cache::Level::kTtl, Nanos(0)});
   ask(0, at(0), at(10));
   hear_value("v");
   filler_.tick(at(5'000));

@@ -29,7 +29,8 @@ class FillerUnproven : public testing::Test {
  protected:
   FillerUnproven() {
     filler_.use(tracker_);
-    shared_.table.promote("k", 0, key_, hash_name("k", kSeed), {.keeps_unproven = true});
+    shared_.table.promote("k", 0, key_, hash_name("k", kSeed), TimePoint{},
+                          {.keeps_unproven = true});
     tracker_.connected(at(0));
     hear("+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n-NOPERM\r\n+OK\r\n:0\r\n");
   }

@@ -42,7 +42,7 @@ class IdleKeepAliveTest : public testing::Test {
 
   void cache_key(std::string_view key, std::uint32_t db = 0, bool with_copy = true) {
     const NameHash name = hash_name(key, 1);
-    table_.promote(key, db, in_db(name, db), name);
+    table_.promote(key, db, in_db(name, db), name, TimePoint{});
     if (with_copy) table_.insert(in_db(name, db), std::make_unique<cache::Copy>());
   }
   void hear(std::string_view bytes) { EXPECT_TRUE(tracker_.received(bytes, at(100s)).ok()); }

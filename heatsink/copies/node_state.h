@@ -161,8 +161,8 @@ struct NodeState {
   cache::ProofStates proofs;
   // Of a single server. In a cluster it is up while any node's is; copies depend on the nodes'.
   cache::ProofState& proof = proofs[0];
-  cache::Fences fences;
   cache::HotTable table;
+  cache::Fences fences{table};
 
   // Commands that the proxy's own connections have sent to servers: all but those of the workers.
   std::atomic<std::uint64_t> own_commands{0};

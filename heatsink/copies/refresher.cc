@@ -77,7 +77,7 @@ bool Refresher::may_try(ReadHash which, const cache::Copy& copy, TimePoint now) 
 FillRequest Refresher::request_of(const cache::Entry& entry, const cache::Copy& copy,
                                   ReadHash which) const {
   const TimePoint fence =
-      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+      std::max(shared_.fences.fence_to_join(entry.fence()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker, entry.hash(), entry.key(), entry.db(), fence, which, copy.read,
           entry.consistency()};
 }

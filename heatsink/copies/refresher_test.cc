@@ -29,7 +29,7 @@ class RefresherTest : public testing::Test {
 
   KeyHash hash_of(const std::string& key) const { return in_db(hash_name(key, shared_.seed), 0); }
   void promote(const std::string& key) {
-    shared_.table.promote(key, 0, hash_of(key), hash_name(key, shared_.seed));
+    shared_.table.promote(key, 0, hash_of(key), hash_name(key, shared_.seed), TimePoint{});
   }
 
   void fill(const std::string& key, Nanos sent, bool is_read = true,

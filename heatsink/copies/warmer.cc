@@ -69,20 +69,12 @@ bool Warmer::pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, st
   if (!why.empty()) return false;
   if (key.name.size() > kNameBytesMax) {
     why = "its name is longer than " + std::to_string(kNameBytesMax) + " bytes";
-  } else if (!pin_behind_fence(key, hash, now, consistency)) {
+  } else if (!shared_.table.pin(key.name, key.db, hash, hash_name(key.name, shared_.seed), now,
+                                consistency)) {
     why = "warmed keys use up cache.warm-share of cache.maximum-size (" +
           std::to_string(shared_.table.pins_max()) + ")";
   }
   return why.empty();
-}
-
-// While the key was not hot, its replies raised no fence (as in CopyKeeper::promote()).
-bool Warmer::pin_behind_fence(const report::WarmKey& key, KeyHash hash, TimePoint now,
-                              const cache::ConsistencyPolicy& consistency) {
-  if (!shared_.table.has_pins()) return false;
-  const NameHash name = hash_name(key.name, shared_.seed);
-  shared_.fences.raise(name, now);
-  return shared_.table.pin(key.name, key.db, hash, name, consistency);
 }
 
 bool Warmer::end(const report::WarmKey& key) {
@@ -147,14 +139,14 @@ bool Warmer::wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const
   if (copy == nullptr || now >= copy->deadline) return true;
   // The fence is newer: another name in its stripe was written or became hot. No reader would get
   // this copy.
-  return copy->fill_sent_at <= shared_.fences.fence(shared_.table.entry(hash)->name());
+  return copy->fill_sent_at <= shared_.fences.fence(*shared_.table.entry(hash));
 }
 
 FillRequest Warmer::request_of(const PinnedKey& pin, KeyHash hash) const {
   const cache::Entry& entry = *shared_.table.entry(hash);
   // The same fence as for a reader: not older than any write, nor than any value shown.
   const TimePoint fence =
-      std::max(shared_.fences.fence_to_join(entry.name()), entry.shown() - Nanos(1));
+      std::max(shared_.fences.fence_to_join(entry.fence()), entry.shown() - Nanos(1));
   return {FillRequest::kNoWorker,
           hash,
           pin.key.name,

@@ -93,8 +93,6 @@ class Warmer {
 
   std::string why_no_copies(const report::WarmKey& key) const;
   bool pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why);
-  bool pin_behind_fence(const report::WarmKey& key, KeyHash hash, TimePoint now,
-                        const cache::ConsistencyPolicy& consistency);
   bool wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const;
   FillRequest request_of(const PinnedKey& pin, KeyHash hash) const;
   PinnedKeys::iterator release(PinnedKeys::iterator pin, const std::string& why);

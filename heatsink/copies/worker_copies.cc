@@ -88,7 +88,7 @@ bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::R
 
 // The fill that was last shown, and every later one, is new enough: hence the nanosecond.
 TimePoint WorkerCopies::fill_fence(const WantedKey& key, TimePoint after) const {
-  return std::max({shared_.fences.fence_to_join(key.name), key.shown - Nanos(1), after});
+  return std::max({shared_.fences.fence_to_join(key.fence), key.shown - Nanos(1), after});
 }
 
 bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
@@ -133,7 +133,7 @@ void WorkerCopies::request_gathered(TimePoint now) {
                                                        shared_.consistency_of(fill.key), now);
     const cache::Copy* const copy = entry == nullptr ? nullptr : entry->copy(read);
     const bool has_come = copy != nullptr && now < copy->deadline &&
-                          copy->fill_sent_at > shared_.fences.fence(fill.name);
+                          copy->fill_sent_at > shared_.fences.fence(*entry);
     if (has_come || !may_fill(key, fill.which, read, now)) continue;
     join_fill(FillWaiters::kNoSession, key, fill.which, read, TimePoint{});
   }
@@ -219,8 +219,10 @@ void WorkerCopies::fence_keys(const Effects& effects, TimePoint now, Shown shown
   effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write && effects.writes_begun) {
       shared_.fences.write_ends(key.name, now);
-    } else if (key.write || (shown == Shown::kPerhaps && shared_.table.has(key.key))) {
+    } else if (key.write) {
       shared_.fences.raise(key.name, now);
+    } else if (shown == Shown::kPerhaps) {
+      shared_.fences.raise(key.key, now);
     }
   });
 }

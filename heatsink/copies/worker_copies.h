@@ -57,6 +57,7 @@ struct WantedKey {
         key(entry.key()),
         db(entry.db()),
         consistency(entry.consistency()),
+        fence(entry.fence()),
         shown(entry.shown()),
         uncacheable(entry.uncacheable()),
         is_held(entry.stays()) {}
@@ -77,6 +78,7 @@ struct WantedKey {
   std::string_view key;
   std::uint32_t db;
   cache::ConsistencyPolicy consistency;
+  TimePoint fence{};  // see cache::Fences::fence_to_join()
   TimePoint shown{};  // see cache::Entry::shown()
   cache::Uncacheable uncacheable = cache::Uncacheable::kNo;
   bool is_earned = false;  // it is not in the hot table yet

@@ -64,7 +64,7 @@ TEST_F(BarriersTest, NoFillThatWasAskedForEarlierIsJoinedBehindIt) {
   begin();
   now += Millis(5);
   arrives({"HEATSINK", "BARRIER"});
-  EXPECT_GE(shared->fences.fence_to_join(name("any key")), now);
+  EXPECT_GE(shared->fences.fence_to_join(TimePoint{}), now);
 }
 
 TEST_F(BarriersTest, ABarrierThatIsLateIsAnError) {

@@ -152,7 +152,8 @@ TEST_F(EarnedCopiesTest, AReaderJoinsNoEarlierFillOfAKeyThatIsNotInTheTable) {
 
 TEST_F(EarnedCopiesTest, ReadersOfAKeyOfTheTableWaitOnlyIfItIsHot) {
   begin();
-  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  ASSERT_TRUE(
+      shared->table.admit("k", 0, hash("k"), name("k"), TimePoint{}, shared->consistency_of("k")));
   heat("hot");
   EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
   EXPECT_THAT(keeper.fills, IsEmpty());
@@ -167,7 +168,8 @@ TEST_F(EarnedCopiesTest, ReadersOfAKeyOfTheTableWaitOnlyIfItIsHot) {
 // Its reply from the server would end the copy that the fill makes.
 TEST_F(EarnedCopiesTest, AReaderInAPipelineJoinsTheFillOfAKeyOfTheTable) {
   begin();
-  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  ASSERT_TRUE(
+      shared->table.admit("k", 0, hash("k"), name("k"), TimePoint{}, shared->consistency_of("k")));
   EXPECT_EQ(get("k"), Outcome::kWaits);
   EXPECT_EQ(get(*two_, "k", false), Outcome::kWaits);
   EXPECT_THAT(keeper.fills, SizeIs(1));
@@ -176,7 +178,8 @@ TEST_F(EarnedCopiesTest, AReaderInAPipelineJoinsTheFillOfAKeyOfTheTable) {
 // Otherwise the replies of a key that is always read would end each of its copies.
 TEST_F(EarnedCopiesTest, AReaderInAPipelineWaitsIfTheLastCopyWasOutrun) {
   begin();
-  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  ASSERT_TRUE(
+      shared->table.admit("k", 0, hash("k"), name("k"), TimePoint{}, shared->consistency_of("k")));
   fill("k", "v");
   pass(std::chrono::milliseconds(1));
   shared->fences.raise(name("k"), now);
@@ -196,7 +199,8 @@ TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
 TEST_F(EarnedCopiesTest, FillsOfHeldKeysDoNotCountTowardWhatOthersCost) {
   begin();
   for (const char* key : {"a", "b"})
-    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), shared->consistency_of(key)));
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), TimePoint{},
+                                    shared->consistency_of(key)));
   heat("hot");
   for (const char* key : {"a", "hot"}) EXPECT_EQ(get(key), Outcome::kWaits);
   EXPECT_EQ(get_in_pipeline("b"), Outcome::kPass);
@@ -212,7 +216,8 @@ TEST_F(EarnedCopiesTest, FillsOfHeldKeysDoNotCountTowardWhatOthersCost) {
 TEST_F(EarnedCopiesTest, HitsAreSampledForTheKeeper) {
   begin();
   for (const char* key : {"a", "b"}) {
-    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), shared->consistency_of(key)));
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), TimePoint{},
+                                    shared->consistency_of(key)));
     fill(key, key);
   }
   EXPECT_EQ(get("a"), Outcome::kAnswered);

@@ -198,7 +198,8 @@ class ReliefTest : public testing::Test {
 
   // Makes the key hot.
   void heat(std::string_view key) {
-    ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), shared->consistency_of(key)));
+    ASSERT_TRUE(shared->table.promote(key, 0, hash(key), name(key), TimePoint{},
+                                      shared->consistency_of(key)));
   }
   // Gives the key a copy of this string, read now.
   void fill(std::string_view key, std::string_view value) {

@@ -342,12 +342,13 @@ void Session::note_keys(const Request& request, Pending& pending) {
                               : resp::find_keys(*request.command, request.args(), refs);
   const CommandFacts& facts = *request.facts;
   const bool code = may_exchange(request);
-  const bool unknown =
-      keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights || code;
-  const bool flush =
-      facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
   const bool queued =
       in_multi_ && request.route != Route::kExec && request.route != Route::kDiscard;
+  // The keys behind a queued SELECT are of another database than the client's.
+  const bool unknown = keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights ||
+                       code || (queued && request.route == Route::kSelect);
+  const bool flush =
+      facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
   (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
   (queued ? transaction_flush_ : pending.flush) |= flush;
   (queued ? transaction_runs_code_ : pending.runs_code) |= code;

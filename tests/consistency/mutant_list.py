@@ -87,7 +87,8 @@ def before(file, statements, also):
 
 IN_FLIGHT = off(RULE, "fences.write_in_flight(entry.name())")
 OWN_NAMES = off(LOOKUP, "client_.traffic.touches(name)")
-READS_FENCE = off(COPIES, "shown == Shown::kPerhaps && shared_.table.has(key.key)")
+READS_FENCE = Patch(COPIES, "} else if (shown == Shown::kPerhaps) {",
+                    f"}} else if (shown == Shown::kPerhaps && !{ACTIVE}) {{")
 WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
                  f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != proof.generation()")
@@ -124,9 +125,17 @@ EXCHANGES = off(RULE, "unexchanged < now - consistency.max_staleness")
 STOPPED = ("cluster, masters go on just after their election, many writes",)
 
 MUTANTS = [
-    Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry.name())")],
+    Mutant("fence", [off(RULE, "copy->fill_sent_at <= fences.fence(entry)")],
            ("one proxy",)),
     Mutant("fence of reads", [READS_FENCE], ("late pushes", "two proxies")),
+    Mutant("fence of a key that enters the table",
+           [Patch(TABLE, "std::max(now, last_sent_at_));",
+                  f"{ACTIVE} ? TimePoint{{}} : std::max(now, last_sent_at_));")],
+           ("late pushes", "two proxies")),
+    Mutant("fence of writes in every database",
+           [Patch(TABLE, "databases_.for_each([&](std::uint32_t db) {",
+                  f"databases_.for_each([&](std::uint32_t db) {{ if ({ACTIVE} && db != 0) return;")],
+           ("one proxy",)),
     Mutant("proof", [off(RULE, "now - validated > consistency.max_staleness")],
            ("a stopped keeper",)),
     Mutant("deadline", [off(RULE, "now >= copy->deadline")], ("short lives",)),

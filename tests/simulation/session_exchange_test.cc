@@ -40,6 +40,12 @@ TEST_F(SessionExchangeTest, ATextThatNamesReviewedCommandsOnlyAsksNothing) {
   EXPECT_EQ(asked_by({"EVAL " + kSets + " 0 v"}), kFences);
 }
 
+// The proxy notes the keys of queued commands as of the client's database.
+TEST_F(SessionExchangeTest, ATransactionThatSelectsADatabaseTouchesUnknownKeys) {
+  EXPECT_EQ(asked_by({"MULTI", "GET k", "EXEC"}), kNothing);
+  EXPECT_EQ(asked_by({"MULTI", "SELECT 1", "GET k", "EXEC"}), kFences);
+}
+
 TEST_F(SessionExchangeTest, ATextThatNamesSwapDbAsks) {
   EXPECT_EQ(asked_by({"EVAL " + kSwaps + " 0"}), kAsks);
 }

@@ -281,7 +281,7 @@ class SessionTest : public testing::Test {
     const KeyHash hash = in_db(name, 0);
     cache::ConsistencyPolicy consistency;
     consistency.max_staleness = std::chrono::hours(1);  // proven once for the whole test
-    shared.table.promote("hot", 0, hash, name, consistency);
+    shared.table.promote("hot", 0, hash, name, TimePoint{}, consistency);
     auto copy = std::make_unique<cache::Copy>();
     copy->generation = shared.proof.begin_generation();
     copy->fill_sent_at = host_.loop.clock();

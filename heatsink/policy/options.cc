@@ -429,7 +429,8 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
                     "Rules set thresholds, consistency levels and limits for some keys. What a "
-                    "rule does not set is as under detection and cache (docs/guides/rules.md).",
+                    "rule does not set is as under detection and cache "
+                    "(docs/guides/configuration.md).",
                     "match=product:*,hot-qps=500,window=1s"},
       rules));
   set.add(std::make_unique<OptionListOf<WarmingOptions>>(

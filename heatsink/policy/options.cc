@@ -384,7 +384,7 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"refresh.enabled", &refresh_enabled,
            "Whether copies that clients read are renewed before they expire, so that no reader "
-           "waits. It concerns copies that end with expire-after-write (docs/guides/refresh.md)."});
+           "waits. It concerns copies that end with expire-after-write (docs/guides/copies.md)."});
   set.add({"refresh.interval", &refresh_interval,
            "How often the proxy looks for copies that are due for renewal.", ns(milliseconds(5)),
            ns(seconds(10))});
@@ -436,7 +436,7 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add(std::make_unique<OptionListOf<WarmingOptions>>(
       OptionListRow{
           "warming", "warming",
-          "Keys that are hot at a time of day, whatever their rate (docs/guides/warming.md).",
+          "Keys that are hot at a time of day, whatever their rate (docs/guides/copies.md).",
           "key=sale:42,from=19:55,until=20:30"},
       warming));
 }

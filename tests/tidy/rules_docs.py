@@ -112,8 +112,8 @@ ROWS = {
     "heatsink/observe/make_source.cc": (
         re.compile(r'\{"(?!auto")(\w+)", make_\w+'),
         [
-            ("docs/guides/top.md", "| `--source` | method |", "| `{}"),
-            ("docs/guides/top.md", "| `--source` | cannot see |", "| `{}"),
+            ("docs/reference/top.md", "| `--source` | method |", "| `{}"),
+            ("docs/reference/top.md", "| `--source` | cannot see |", "| `{}"),
             ("docs/limitations.md", "| tool |", "| `top --source {}"),
         ],
     ),
@@ -132,7 +132,7 @@ def table_of(text, head):
         "heatsink/observe/make_source.cc": '{{"auto", make_auto}, {"lfu", make_lfu, true}}',
         "docs/README.md": "| command | does |\n|---|---|\n| `heatsink top` | a |\n"
         "| `heatsink config X` | b |\n",
-        "docs/guides/top.md": "| `--source` | method |\n|--|--|\n| `lfu` | a |\n\n"
+        "docs/reference/top.md": "| `--source` | method |\n|--|--|\n| `lfu` | a |\n\n"
         "| `--source` | cannot see |\n|--|--|\n| `lfu`, others | b |\n",
         "docs/limitations.md": "| tool | is blind to |\n|--|--|\n| `top --source lfu` | c |\n",
     },

@@ -9,7 +9,8 @@ from rules_house import first_sentence
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-ROOM_ROW = re.compile(r"^\| \[`(\w+)`\]\(heatsink/(\w+)/\) \| (.+?) \|$", re.MULTILINE)
+ROOMS = "docs/design/architecture.md"
+ROOM_ROW = re.compile(r"^\| \[`(\w+)`\]\(\.\./\.\./heatsink/(\w+)/\) \| (.+?) \|$", re.MULTILINE)
 DECISION = re.compile(r"docs/decisions/(\d{4})-[a-z0-9-]+\.md")
 
 
@@ -158,7 +159,7 @@ def verbs_and_sources_are_documented(tree):
 
 
 HOUSE_OF_ONE = {
-    "README.md": "| [`net`](heatsink/net/) | Loops. |\n",
+    ROOMS: "| [`net`](../../heatsink/net/) | Loops. |\n",
     "heatsink/net/net.h": "// SPDX\n// net: Loops.\n#pragma once\n",
 }
 
@@ -166,23 +167,23 @@ HOUSE_OF_ONE = {
 @rule(
     kept_by=HOUSE_OF_ONE,
     broken_by=[
-        {"README.md": "| [`net`](heatsink/net/) | Sockets. |\n"},
-        {"README.md": "nothing\n"},
-        {"README.md": HOUSE_OF_ONE["README.md"] + "| [`old`](heatsink/old/) | Gone. |\n"},
+        {ROOMS: "| [`net`](../../heatsink/net/) | Sockets. |\n"},
+        {ROOMS: "nothing\n"},
+        {ROOMS: HOUSE_OF_ONE[ROOMS] + "| [`old`](../../heatsink/old/) | Gone. |\n"},
     ],
 )
-def readme_names_the_rooms(tree):
-    """README's table of rooms is the first sentence of each face header, and nothing else."""
+def rooms_are_listed(tree):
+    """The architecture's table of rooms has the first sentence of each face header, no more."""
     written = {
         room: text
-        for room, folder, text in ROOM_ROW.findall(tree.texts.get("README.md", ""))
+        for room, folder, text in ROOM_ROW.findall(tree.texts.get(ROOMS, ""))
         if room == folder
     }
     for room in sorted({*written, *tree.rooms()}):
         true = first_sentence(tree, room)
         if written.get(room) != true:
-            row = f"| [`{room}`](heatsink/{room}/) | {true} |"
-            yield "README.md", f"the row of {room} must be: {row}"
+            row = f"| [`{room}`](../../heatsink/{room}/) | {true} |"
+            yield ROOMS, f"the row of {room} must be: {row}"
 
 
 STILL = re.compile(r"```text\n(Hot keys of .*?\n)```", re.DOTALL)

@@ -11,6 +11,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 ROOMS = "docs/design/architecture.md"
 ROOM_ROW = re.compile(r"^\| \[`(\w+)`\]\(\.\./\.\./heatsink/(\w+)/\) \| (.+?) \|$", re.MULTILINE)
+GONE = "docs/guides/gone.md"  # for examples of what breaks a rule
 DECISION = re.compile(r"docs/decisions/(\d{4})-[a-z0-9-]+\.md")
 
 
@@ -47,6 +48,23 @@ def links_resolve(tree):
                 yield path, f"links to {link}, which is not there"
             elif anchor and anchor not in anchors_of(tree.texts.get(target, "")):
                 yield path, f"links to {link}, but {target} has no such heading"
+
+
+NAMED_PAGE = re.compile(r"\bdocs/(?:guides|reference|design)/[\w-]+\.md")
+NAMES_PAGES = ("apps/", "bench/", "bindings/", "deploy/prometheus/", "heatsink/", "include/")
+
+
+@rule(
+    kept_by={"heatsink/a.cc": "// docs/guides/a.md\n", "docs/guides/a.md": "", "tests/a.py": GONE},
+    broken_by=[{"heatsink/b.cc": GONE}, {"deploy/prometheus/b.yml": f"runbook_url: {GONE}#c"}],
+)
+def code_names_pages_that_exist(tree):
+    """A page of the documents that code, a help text or an alert names is there."""
+    for path in tree.paths():
+        if path.startswith(NAMES_PAGES) and "_test." not in path and not path.endswith(".md"):
+            for page in NAMED_PAGE.findall(tree.texts[path]):
+                if page not in tree.texts:
+                    yield path, f"names {page}, which is not there"
 
 
 SPAN = re.compile(r"`([^`\n]+)`")

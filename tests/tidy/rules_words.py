@@ -56,8 +56,8 @@ def is_one_link(line):
 
 
 @rule(
-    kept_by={"README.md": "line\n" * 200, "docs/guides/a.md": "word " * 2500, "docs/b.md": "c " * 3000},
-    broken_by=[{"README.md": "line\n" * 201}, {"docs/guides/b.md": "word " * 2501}],
+    kept_by={"README.md": "a\n" * 200, "docs/guides/a.md": "a " * 2500, "docs/b.md": "b " * 3000},
+    broken_by=[{"README.md": "line\n" * 201}, {"docs/guides/b.md": "b " * 2501}],
 )
 def pages_are_short(tree):
     """README has at most 200 lines, a guide 2500 words: what is looked up is docs/reference."""

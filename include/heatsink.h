@@ -330,7 +330,7 @@ HEATSINK_API int heatsink_stats_counts(heatsink_window_stats* stats, heatsink_wi
 HEATSINK_API int heatsink_stats_problem(heatsink_window_stats* stats);
 
 // ---- limits across processes: one limit for all processes together, kept by the server of
-// server.url (docs/guides/distributed-limits.md)
+// server.url (docs/guides/limits.md)
 
 typedef struct heatsink_limiter heatsink_limiter;
 // 0 or null means the default. All processes that share a limit must set the same values.

@@ -78,7 +78,7 @@ heatsink_local_hits_total 1406117
          R"(
 ## Limits across processes
 
-`metrics_text()` of the [rate limiters](../guides/distributed-limits.md) of a program.
+`metrics_text()` of the [rate limiters](../guides/limits.md) of a program.
 
 )" + to_markdown(distributed::limiter_metric_rows());
 }

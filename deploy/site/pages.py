@@ -14,6 +14,7 @@ HOME = "README.md"
 INDEX = "docs/README.md"
 DECISIONS = "docs/decisions/README.md"
 IMAGES = (".svg", ".png")
+MOVED = "deploy/site/moved.txt"
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -70,11 +71,27 @@ def site_path(path):
 
 def url(page, link):
     """What the link of a page must be in the site."""
-    path, anchor = target_of(page, link)
+    return url_of(page, *target_of(page, link))
+
+
+def url_of(page, path, anchor):
+    """How a page of the site names a place of another one."""
     anchor = f"#{anchor}" if anchor else ""
     if path == page:
         return anchor or "#"
     return os.path.relpath(site_path(path), os.path.dirname(site_path(page)) or ".") + anchor
+
+
+def moved():
+    """{old page: {old anchor, "" for the page itself: (new page, anchor)}}, as MOVED has them."""
+    found = {}
+    for line in (ROOT / MOVED).read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            old, new = line.split()
+            page, _, anchor = old.partition("#")
+            path, _, heading = new.partition("#")
+            found.setdefault(page, {})[anchor] = (path, heading)
+    return found
 
 
 def sections_of(page):

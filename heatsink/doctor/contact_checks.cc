@@ -52,7 +52,7 @@ void check_reachable(const Facts& facts, Findings& out) {
   switch (server.contact) {
     case Contact::kNoMaster:
       return error("no master is known: " + one_line(server.problem),
-                   "see docs/guides/sentinel.md for what each reason means");
+                   "see docs/guides/fail-over.md for what each reason means");
     case Contact::kNotResolved:
       return error(where + " has no address: " + server.problem,
                    "correct the name in upstream.url, or the resolver of this machine",

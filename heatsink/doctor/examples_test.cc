@@ -79,7 +79,7 @@ TEST(DebianExample, FitsTheLimitsOfItsUnit) {
   expect_nothing_to_mend(facts);
 }
 
-// What docs/guides/put-the-proxy-in.md and capacity.md say that a container needs.
+// What docs/reference/machine.md and docs/guides/capacity.md say that a container needs.
 TEST(ContainerExample, TheDefaultsFitInto320Mebibytes) {
   Facts facts = healthy();
   facts.machine.memory.control_group = 320ULL << 20U;

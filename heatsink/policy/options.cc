@@ -384,7 +384,7 @@ void ProxyOptions::describe(OptionSet& set) {
 
   set.add({"refresh.enabled", &refresh_enabled,
            "Whether copies that clients read are renewed before they expire, so that no reader "
-           "waits. It concerns copies that end with expire-after-write (docs/guides/refresh.md)."});
+           "waits. It concerns copies that end with expire-after-write (docs/guides/copies.md)."});
   set.add({"refresh.interval", &refresh_interval,
            "How often the proxy looks for copies that are due for renewal.", ns(milliseconds(5)),
            ns(seconds(10))});
@@ -429,13 +429,14 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
                     "Rules set thresholds, consistency levels and limits for some keys. What a "
-                    "rule does not set is as under detection and cache (docs/guides/rules.md).",
+                    "rule does not set is as under detection and cache "
+                    "(docs/guides/configuration.md).",
                     "match=product:*,hot-qps=500,window=1s"},
       rules));
   set.add(std::make_unique<OptionListOf<WarmingOptions>>(
       OptionListRow{
           "warming", "warming",
-          "Keys that are hot at a time of day, whatever their rate (docs/guides/warming.md).",
+          "Keys that are hot at a time of day, whatever their rate (docs/guides/copies.md).",
           "key=sale:42,from=19:55,until=20:30"},
       warming));
 }

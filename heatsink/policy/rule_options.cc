@@ -76,7 +76,7 @@ void RuleOptions::describe_copies(OptionSet& set) {
   set.add({"coalesce", &coalesce,
            "Writes that follow one to the same key within this time become one write. 0: off. "
            "Their clients get their replies when the server has answered that write. It applies to "
-           "SET, INCR, DECR and similar commands (docs/guides/coalesce.md).",
+           "SET, INCR, DECR and similar commands (docs/guides/relief.md).",
            0, kCoalesceMax});
   set.add({.name = "refresh",
            .target = &refresh,

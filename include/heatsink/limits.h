@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Include this to limit how often something happens: in this process (make_limiter), or in all
 // processes together through a Redis or Valkey server (RateLimiter). Guides: docs/guides/limits.md,
-// docs/guides/distributed-limits.md.
+// docs/guides/limits.md.
 //
 //   const auto rate = heatsink::parse_rate("100/s").value();
 //   const auto limiter = heatsink::make_limiter({.rate = rate, .burst = 20}).value();

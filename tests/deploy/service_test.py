@@ -35,7 +35,7 @@ class Service(unittest.TestCase):
 
     def test_each_manager_waits_longer_than_the_proxy(self):
         needed = int(found(r"`shutdown\.drain` \| `(\d+)s`", OPTIONS)) + BEHIND_DRAIN_S
-        for path in (UNIT, ROOT / "docs/guides/put-the-proxy-in.md"):
+        for path in (UNIT, INSTALL):
             self.assertEqual(found(r"(?m)^TimeoutStopSec=(\d+)$", path), "60", path)
         self.assertEqual(found(r"`TimeoutStopSec=(\d+)`", INSTALL), "60")
         self.assertEqual(found(r"`TimeoutStopSec=(\d+)`", RESTART), "60")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of README, docs/start and the guides do what a reader would see: they succeed.
+"""The commands that readers copy (README, docs/start, guides, top's reference) succeed.
 
 Each page runs in its own network, where a redis-server listens on port 6379, in an empty folder.
 Its `sh` and `console` blocks run from top to bottom; the output that `console` blocks show is not
@@ -41,6 +41,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs/start").glob("*.md")),
     *sorted((ROOT / "docs/guides").glob("*.md")),
+    ROOT / "docs/reference/top.md",
 ]
 LISTS = sys.argv[1:] == ["--list"]
 FORBIDDEN = "not started by itself"

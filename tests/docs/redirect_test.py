@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The redirects of docs/guides/put-the-proxy-in.md, as they stand there, in networks of their own.
+"""The redirects of docs/guides/incident.md, as they stand there, in networks of their own.
 
 One network has the clients, a second one the server; a pair of interfaces joins them. The commands
 of the guide run with `sudo` taken away, and `root` instead of the user `heatsink`; the test's
@@ -21,7 +21,7 @@ from harness.processes import Process
 from harness.programs import HEATSINK, SERVER
 from tidy.markdown import blocks_of
 
-GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/put-the-proxy-in.md"
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/incident.md"
 FORBIDDEN = private_network.enter() if __name__ == "__main__" else "not started by itself"
 CLIENTS_ADDRESS, SERVER_ADDRESS = "192.0.2.1", "192.0.2.7"
 SERVER_PORT, PROXY_PORT = 6379, 6380

@@ -4,12 +4,17 @@
 import html.parser
 import json
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 import unittest
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy/site"))
+import pages  # noqa: E402  what the site has, and where
+
 PACKAGES_ARE_MISSING = 2
 
 
@@ -78,6 +83,30 @@ class Site(unittest.TestCase):
         for style in self.folder.rglob("*.css"):
             self.assertNotRegex(style.read_text("utf-8"), r"url\(['\"]?(https?:)?//", style.name)
 
+    def test_old_addresses_lead_to_where_the_text_is_now(self):
+        """Each row of moved.txt: the old page knows the heading, and the new one has it."""
+        rows = pages.moved()
+        self.assertGreater(len(rows), 10)
+        for old, places in rows.items():
+            path = self.folder / pages.site_path(old)
+            found = re.search(r"const moved = (\{.*?\});", self.texts[path], re.DOTALL)
+            sent = json.loads(found[1])
+            is_gone = not (ROOT / old).is_file()
+            self.assertEqual(is_gone, "" in places, f"{old}: a page has a row if it is gone")
+            for anchor, (new, heading) in places.items():
+                with self.subTest(old=old, anchor=anchor):
+                    target = self.folder / pages.site_path(new)
+                    self.assertTrue((ROOT / new).is_file(), new)
+                    if heading:
+                        self.assertIn(heading, self.pages[target].names)
+                    if anchor:
+                        link = sent[f"#{anchor}"]
+                        self.assertEqual(self.target(path, link), target)
+                        self.assertEqual(urllib.parse.urlsplit(link).fragment, heading)
+                        self.assertNotIn(anchor, self.pages[path].names, "it is there itself")
+                    else:
+                        self.assertEqual(self.target(path, self.pages[path].links[0]), target)
+
     def test_each_page_of_the_index_is_in_the_menu(self):
         home = self.pages[self.folder / "index.html"]
         menu = {self.target(self.folder / "index.html", link) for link in home.links}
@@ -99,7 +128,7 @@ class Site(unittest.TestCase):
             self.assertNotRegex(text, r"<p>\|[^<]*\|", path)
         self.assertGreater(self.pages[self.folder / "docs/reference/options.html"].cells, 100)
         self.assertRegex(
-            self.texts[self.folder / "docs/guides/top.html"], r"<li>[^<]*\n<ul>", "a nested list"
+            self.texts[self.folder / "docs/reference/top.html"], r"<li>[^<]*\n<ul>", "a nested list"
         )
 
 

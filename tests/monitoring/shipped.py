@@ -10,6 +10,7 @@ PROMETHEUS = ROOT / "deploy/prometheus"
 GRAFANA = ROOT / "deploy/grafana"
 METRICS = ROOT / "docs/reference/metrics.md"
 GUIDE = ROOT / "docs/guides/monitoring.md"
+ALERT_PAGE = ROOT / "docs/reference/alerts.md"
 RECORDING = PROMETHEUS / "heatsink-recording.yml"
 ALERTS = PROMETHEUS / "heatsink-alerts.yml"
 RULE_TESTS = sorted((PROMETHEUS / "tests").glob("*_test.yml"))

@@ -9,7 +9,9 @@ from rules_house import first_sentence
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-ROOM_ROW = re.compile(r"^\| \[`(\w+)`\]\(heatsink/(\w+)/\) \| (.+?) \|$", re.MULTILINE)
+ROOMS = "docs/design/architecture.md"
+ROOM_ROW = re.compile(r"^\| \[`(\w+)`\]\(\.\./\.\./heatsink/(\w+)/\) \| (.+?) \|$", re.MULTILINE)
+GONE = "docs/guides/gone.md"  # for examples of what breaks a rule
 DECISION = re.compile(r"docs/decisions/(\d{4})-[a-z0-9-]+\.md")
 
 
@@ -46,6 +48,23 @@ def links_resolve(tree):
                 yield path, f"links to {link}, which is not there"
             elif anchor and anchor not in anchors_of(tree.texts.get(target, "")):
                 yield path, f"links to {link}, but {target} has no such heading"
+
+
+NAMED_PAGE = re.compile(r"\bdocs/(?:guides|reference|design)/[\w-]+\.md")
+NAMES_PAGES = ("apps/", "bench/", "bindings/", "deploy/prometheus/", "heatsink/", "include/")
+
+
+@rule(
+    kept_by={"heatsink/a.cc": "// docs/guides/a.md\n", "docs/guides/a.md": "", "tests/a.py": GONE},
+    broken_by=[{"heatsink/b.cc": GONE}, {"deploy/prometheus/b.yml": f"runbook_url: {GONE}#c"}],
+)
+def code_names_pages_that_exist(tree):
+    """A page of the documents that code, a help text or an alert names is there."""
+    for path in tree.paths():
+        if path.startswith(NAMES_PAGES) and "_test." not in path and not path.endswith(".md"):
+            for page in NAMED_PAGE.findall(tree.texts[path]):
+                if page not in tree.texts:
+                    yield path, f"names {page}, which is not there"
 
 
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -112,8 +131,8 @@ ROWS = {
     "heatsink/observe/make_source.cc": (
         re.compile(r'\{"(?!auto")(\w+)", make_\w+'),
         [
-            ("docs/guides/top.md", "| `--source` | method |", "| `{}"),
-            ("docs/guides/top.md", "| `--source` | cannot see |", "| `{}"),
+            ("docs/reference/top.md", "| `--source` | method |", "| `{}"),
+            ("docs/reference/top.md", "| `--source` | cannot see |", "| `{}"),
             ("docs/limitations.md", "| tool |", "| `top --source {}"),
         ],
     ),
@@ -132,7 +151,7 @@ def table_of(text, head):
         "heatsink/observe/make_source.cc": '{{"auto", make_auto}, {"lfu", make_lfu, true}}',
         "docs/README.md": "| command | does |\n|---|---|\n| `heatsink top` | a |\n"
         "| `heatsink config X` | b |\n",
-        "docs/guides/top.md": "| `--source` | method |\n|--|--|\n| `lfu` | a |\n\n"
+        "docs/reference/top.md": "| `--source` | method |\n|--|--|\n| `lfu` | a |\n\n"
         "| `--source` | cannot see |\n|--|--|\n| `lfu`, others | b |\n",
         "docs/limitations.md": "| tool | is blind to |\n|--|--|\n| `top --source lfu` | c |\n",
     },
@@ -158,7 +177,7 @@ def verbs_and_sources_are_documented(tree):
 
 
 HOUSE_OF_ONE = {
-    "README.md": "| [`net`](heatsink/net/) | Loops. |\n",
+    ROOMS: "| [`net`](../../heatsink/net/) | Loops. |\n",
     "heatsink/net/net.h": "// SPDX\n// net: Loops.\n#pragma once\n",
 }
 
@@ -166,23 +185,23 @@ HOUSE_OF_ONE = {
 @rule(
     kept_by=HOUSE_OF_ONE,
     broken_by=[
-        {"README.md": "| [`net`](heatsink/net/) | Sockets. |\n"},
-        {"README.md": "nothing\n"},
-        {"README.md": HOUSE_OF_ONE["README.md"] + "| [`old`](heatsink/old/) | Gone. |\n"},
+        {ROOMS: "| [`net`](../../heatsink/net/) | Sockets. |\n"},
+        {ROOMS: "nothing\n"},
+        {ROOMS: HOUSE_OF_ONE[ROOMS] + "| [`old`](../../heatsink/old/) | Gone. |\n"},
     ],
 )
-def readme_names_the_rooms(tree):
-    """README's table of rooms is the first sentence of each face header, and nothing else."""
+def rooms_are_listed(tree):
+    """The architecture's table of rooms has the first sentence of each face header, no more."""
     written = {
         room: text
-        for room, folder, text in ROOM_ROW.findall(tree.texts.get("README.md", ""))
+        for room, folder, text in ROOM_ROW.findall(tree.texts.get(ROOMS, ""))
         if room == folder
     }
     for room in sorted({*written, *tree.rooms()}):
         true = first_sentence(tree, room)
         if written.get(room) != true:
-            row = f"| [`{room}`](heatsink/{room}/) | {true} |"
-            yield "README.md", f"the row of {room} must be: {row}"
+            row = f"| [`{room}`](../../heatsink/{room}/) | {true} |"
+            yield ROOMS, f"the row of {room} must be: {row}"
 
 
 STILL = re.compile(r"```text\n(Hot keys of .*?\n)```", re.DOTALL)

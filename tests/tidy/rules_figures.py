@@ -14,15 +14,15 @@ MEASURED = re.compile(
     r"\d ?(µs|us|ns)\b|\b(half a|a third of a|a whole) core\b|\d ?(k|M)/s\b"
     r"|\d %[^.|]{0,25}\b(one|its) (core|time|CPU)\b|\d [KM]?i?B (each|per client)\b"
 )
+MEASURED_IN = ("copies", "library", "limits", "machine", "top")  # pages of the reference
 COMMAND = re.compile(
     r"`[^`\n]*\b(bench/\w+|bench_\w+|heatsink (replay|load)\b|redis-cli info)[^`\n]*`"
 )
 
 
 def is_for_readers(path):
-    return path in ("README.md", "docs/limitations.md") or path.startswith(
-        ("docs/guides/", "docs/start/")
-    )
+    pages = ("README.md", "docs/limitations.md", *(f"docs/reference/{n}.md" for n in MEASURED_IN))
+    return path in pages or path.startswith(("docs/guides/", "docs/start/"))
 
 
 def sections_of(text):

@@ -14,6 +14,8 @@ from tree import CPP
 PROSE_COLUMNS_MAX = 100
 TABLE_COLUMNS_MAX = 160
 REASON_WORDS = 3
+README_LINES_MAX = 200
+GUIDE_WORDS_MAX = 2500
 
 # Turns that make a reader stop: no actor, or a word of ours for a thing that has a name.
 NOT_OURS = re.compile(
@@ -51,6 +53,21 @@ def document_width(tree):
 def is_one_link(line):
     """Breaking the line anywhere would not make it fit, or break the address."""
     return "](" in line and len(line.split()) <= 8 or "://" in line
+
+
+@rule(
+    kept_by={"README.md": "a\n" * 200, "docs/guides/a.md": "a " * 2500, "docs/b.md": "b " * 3000},
+    broken_by=[{"README.md": "line\n" * 201}, {"docs/guides/b.md": "b " * 2501}],
+)
+def pages_are_short(tree):
+    """README has at most 200 lines, a guide 2500 words: what is looked up is docs/reference."""
+    lines = len(tree.texts.get("README.md", "").splitlines())
+    if lines > README_LINES_MAX:
+        yield "README.md", f"has {lines} lines, {README_LINES_MAX} are allowed"
+    for path in tree.paths(".md", under="docs/guides/"):
+        words = len(tree.texts[path].split())
+        if words > GUIDE_WORDS_MAX:
+            yield path, f"has {words} words, {GUIDE_WORDS_MAX} are allowed: move or divide"
 
 
 @rule(

@@ -93,7 +93,7 @@ class RateLimiter(_native.RateLimiter, Closing):
 
         Takes the options of Client: server_url is needed, and the group server is used.
         ValueError, OverflowError: a value is out of bounds.
-        More: docs/guides/distributed-limits.md.
+        More: docs/guides/limits.md.
         """
         if on_failure not in ("allow", "refuse"):
             raise ValueError(f"on_failure must be 'allow' or 'refuse', not {on_failure!r}")

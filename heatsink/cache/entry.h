@@ -103,7 +103,7 @@ class alignas(64) Entry {
   TimePoint fence() const noexcept {
     return TimePoint(Nanos(fence_.load(std::memory_order_acquire)));
   }
-  // Any thread that may look at the entry. Times only rise.
+  // Any thread that may look at the entry. The fence only rises.
   void raise_fence(TimePoint now) const noexcept { raise_to(fence_, now); }
   // The send time of the latest fill whose value a reader may have seen. A reader must not get the
   // answer to an earlier fill, even when no copy is left.

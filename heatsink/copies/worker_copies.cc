@@ -8,6 +8,11 @@
 namespace heatsink::copies {
 namespace {
 
+constexpr Nanos kTimersEarly = Millis(1);  // than the time that they were set to, at most
+// Fills that are gathered: further ones are not requested. No server gives so many in
+// kReadUnderWay.
+constexpr std::size_t kGatheredLimit = 4096;
+
 // Holds the client's replies and returns its id; 0: there is no client to hold.
 std::uint64_t hold(HeldClient* client) {
   if (client == nullptr || client->closed()) return 0;
@@ -91,16 +96,27 @@ TimePoint WorkerCopies::fill_fence(const WantedKey& key, TimePoint after) const 
   return std::max({shared_.fences.fence_to_join(key.fence), key.shown - Nanos(1), after});
 }
 
-bool WorkerCopies::gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
-                               TimePoint now) {
+std::optional<Nanos> WorkerCopies::gather_fill(const WantedKey& key, ReadHash which,
+                                               const cache::Read& read, TimePoint now) {
   const bool is_known =
-      std::any_of(gathered_.begin(), gathered_.end(),
-                  [which](const GatheredFill& fill) { return fill.which == which; });
-  if (is_known) return false;
+      std::find(gathered_reads_.begin(), gathered_reads_.end(), which) != gathered_reads_.end();
+  if (is_known || gathered_.size() >= kGatheredLimit) return std::nullopt;
   gathered_.push_back(
-      {key.hash, key.name, std::string(key.key), key.db, which, cache::StoredRead(read)});
-  if (gathered_.size() >= kGatheredMax) request_gathered(now);
-  return gathered_.size() == 1;
+      {key.hash, key.name, std::string(key.key), key.db, which, cache::StoredRead(read), now});
+  gathered_reads_.push_back(which);
+  return gather_until(now);
+}
+
+// Nothing if a call is due at that time in any case, or before.
+std::optional<Nanos> WorkerCopies::gather_until(TimePoint now) {
+  if (gathered_.empty()) return std::nullopt;
+  const TimePoint until = std::max(gathered_.size() < kGatheredMax
+                                       ? gathered_.front().wanted_at + kGatherFor
+                                       : gathered_[kGatheredMax - 1].wanted_at + kReadUnderWay,
+                                   now);
+  if (until >= gathered_until_) return std::nullopt;
+  gathered_until_ = until;
+  return until - now;
 }
 
 WorkerSample WorkerCopies::take_sample() {
@@ -119,24 +135,37 @@ ServerWork WorkerCopies::take_server_work() {
   return work - std::exchange(work_taken_, work);
 }
 
-// A key that has come into the table meanwhile is filled as one of the table.
-void WorkerCopies::request_gathered(TimePoint now) {
-  for (const GatheredFill& fill : std::exchange(gathered_, {})) {
-    std::vector<std::string_view> arguments;
-    fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
-    const cache::Read read{fill.read.command(), arguments};
-    const cache::Entry* const entry = find(fill.hash, fill.key, fill.db);
-    // It was hot, has left the table since, and cannot earn a copy.
-    if (entry == nullptr && !earns_) continue;
-    const WantedKey key = entry != nullptr ? WantedKey(*entry)
-                                           : WantedKey(fill.hash, fill.name, fill.key, fill.db,
-                                                       shared_.consistency_of(fill.key), now);
-    const cache::Copy* const copy = entry == nullptr ? nullptr : entry->copy(read);
-    const bool has_come = copy != nullptr && now < copy->deadline &&
-                          copy->fill_sent_at > shared_.fences.fence(*entry);
-    if (has_come || !may_fill(key, fill.which, read, now)) continue;
-    join_fill(FillWaiters::kNoSession, key, fill.which, read, TimePoint{});
+// A call that has become too early, because an earlier one was due, does nothing.
+std::optional<Nanos> WorkerCopies::request_gathered(TimePoint now) {
+  if (now + kTimersEarly < gathered_until_) return std::nullopt;
+  gathered_until_ = TimePoint::max();
+  std::size_t ripe = 0;
+  for (; !gathered_.empty() && now + kTimersEarly >= gathered_.front().wanted_at + kReadUnderWay;
+       ++ripe) {
+    request(gathered_.front(), now);
+    gathered_.pop_front();
   }
+  gathered_reads_.erase(gathered_reads_.begin(),
+                        gathered_reads_.begin() + static_cast<std::ptrdiff_t>(ripe));
+  return gather_until(now);
+}
+
+// A key that has come into the table meanwhile is filled as one of the table.
+void WorkerCopies::request(const GatheredFill& fill, TimePoint now) {
+  std::vector<std::string_view> arguments;
+  fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
+  const cache::Read read{fill.read.command(), arguments};
+  const cache::Entry* const entry = find(fill.hash, fill.key, fill.db);
+  // It was hot, has left the table since, and cannot earn a copy.
+  if (entry == nullptr && !earns_) return;
+  const WantedKey key = entry != nullptr ? WantedKey(*entry)
+                                         : WantedKey(fill.hash, fill.name, fill.key, fill.db,
+                                                     shared_.consistency_of(fill.key), now);
+  const cache::Copy* const copy = entry == nullptr ? nullptr : entry->copy(read);
+  const bool has_come =
+      copy != nullptr && now < copy->deadline && copy->fill_sent_at > shared_.fences.fence(*entry);
+  if (has_come || !may_fill(key, fill.which, read, now)) return;
+  join_fill(FillWaiters::kNoSession, key, fill.which, read, TimePoint{});
 }
 
 bool WorkerCopies::joins_fill(const WantedKey& key, ReadHash which, TimePoint after) const {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -153,12 +154,17 @@ class WorkerCopies {
   FillWaiters::JoinResult join_fill(std::uint64_t session, const WantedKey& key, ReadHash which,
                                     const cache::Read& read, TimePoint after);
   // Asks for a fill that no session waits for. Fills of about the same time are requested together:
-  // each of them alone would wake the server. `now` has the same use as in request_gathered().
-  // True: call request_gathered() after kGatherFor. REQUIRES may_fill().
-  bool gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
-  void request_gathered(TimePoint now);
+  // each of them alone would wake the server. And each waits for kReadUnderWay: the read that wants
+  // the copy is on its way to the server, and its reply ends the copy of a fill that was sent
+  // before it came (docs/decisions/0102). `now` has the same use as in request_gathered(). A
+  // result: call request_gathered() after that time. REQUIRES may_fill().
+  std::optional<Nanos> gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
+                                   TimePoint now);
+  // A result: call it again after that time.
+  std::optional<Nanos> request_gathered(TimePoint now);
   static constexpr Nanos kGatherFor = std::chrono::milliseconds(50);
-  static constexpr std::size_t kGatheredMax = 32;  // are requested at once
+  static constexpr std::size_t kGatheredMax = 32;  // so many do not wait for kGatherFor
+  static constexpr Nanos kReadUnderWay = std::chrono::milliseconds(5);
   // Call it at the end of the worker's turn: the fills of one turn wake the keeper once.
   void send_fills() {
     if (std::exchange(has_asked_, false)) source_.send_fills();
@@ -190,8 +196,11 @@ class WorkerCopies {
     std::uint32_t db;
     ReadHash which;
     cache::StoredRead read;
+    TimePoint wanted_at;
   };
 
+  std::optional<Nanos> gather_until(TimePoint now);
+  void request(const GatheredFill& fill, TimePoint now);
   std::uint32_t reads_to_pay() const { return admission_ ? admission_->reads_to_pay() : 1; }
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
@@ -216,9 +225,11 @@ class WorkerCopies {
   FillWaiters waiters_;
   ReplySizeFilter size_filter_;
   FillBenefit fill_benefit_;
-  std::vector<GatheredFill> gathered_;
-  bool has_asked_ = false;  // for fills, since send_fills()
-  ServerWork fills_;        // only the numbers of fills
+  std::deque<GatheredFill> gathered_;
+  std::vector<ReadHash> gathered_reads_;         // of each of them: to be searched
+  TimePoint gathered_until_ = TimePoint::max();  // the next request_gathered(); max(): none is due
+  bool has_asked_ = false;                       // for fills, since send_fills()
+  ServerWork fills_;                             // only the numbers of fills
   ServerWork work_taken_;
   std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
   bool earns_ = false;  // keys earn copies now; then there is an admission_

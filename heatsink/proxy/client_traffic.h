@@ -3,12 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bitset>
-#include <cstddef>
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
+#include "heatsink/proxy/name_filter.h"
 #include "heatsink/proxy/shown_copies.h"
 
 namespace heatsink::proxy {
@@ -21,21 +20,21 @@ struct ClientTraffic {
 
   // Names (by hash) of keys that commands in flight touch: the proxy serves no copies of them until
   // those commands are answered. Commands in a transaction count until EXEC is answered.
-  bool touches(NameHash name) const { return names.test(name.value % names.size()); }
-  void touch(NameHash name) { names.set(name.value % names.size()); }
+  bool touches(NameHash name) const { return names.may_have(name); }
+  void touch(NameHash name) { names.add(name); }
   void touch_all() {
-    names.set();
-    written.set();
+    names.add_all();
+    written.add_all();
   }
   void forget() {  // nothing is in flight
-    names.reset();
-    written.reset();
+    names.clear();
+    written.clear();
   }
-  std::bitset<512> names;
+  NameFilter names;
   // The same for names that they may write.
-  bool writes(NameHash name) const { return written.test(name.value % written.size()); }
-  void note_write(NameHash name) { written.set(name.value % written.size()); }
-  std::bitset<512> written;
+  bool writes(NameHash name) const { return written.may_have(name); }
+  void note_write(NameHash name) { written.add(name); }
+  NameFilter written;
 
   // Time by which the client's latest reply or message from the server had been read. At
   // Level::kSession only copies that are proven since then may follow it.

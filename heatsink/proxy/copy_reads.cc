@@ -418,9 +418,13 @@ void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache:
   if (limits != nullptr && limits->of(wanted.key, wanted.hash) != nullptr) return;
   const copies::ReadHash which = copies::hash_read(wanted.hash, read);
   if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now())) return;
-  if (!parts_.copies.gather_fill(wanted, which, read, parts_.loop.clock())) return;
-  parts_.loop.call_after(copies::WorkerCopies::kGatherFor,
-                         [&parts = parts_] { parts.copies.request_gathered(parts.loop.clock()); });
+  request_after(parts_.copies.gather_fill(wanted, which, read, parts_.loop.clock()), parts_);
+}
+
+void CopyReads::request_after(std::optional<Nanos> wait, const WorkerParts& parts) {
+  if (!wait) return;
+  parts.loop.call_after(
+      *wait, [&parts] { request_after(parts.copies.request_gathered(parts.loop.clock()), parts); });
 }
 
 void CopyReads::note_served(const Request& request, const std::vector<Key>& keys) {

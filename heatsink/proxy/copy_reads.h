@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,7 @@ class CopyReads final : public Relief {
   bool joins_fill(const copies::WantedKey& wanted, const cache::Read& read) const;
   void earn_copies(const std::vector<Key>& keys, const cache::Read& read);
   void fill_in_background(const copies::WantedKey& wanted, const cache::Read& read);
+  static void request_after(std::optional<Nanos> wait, const WorkerParts& parts);
   static std::shared_ptr<const copies::FillAnswer> take_answer(Request& request);
   bool may_be_given(const copies::FillAnswer& answer, TimePoint now) const;
   static Outcome pass_and_record_size(Request& request, copies::ReadHash which);

@@ -185,7 +185,7 @@ TEST_F(CopyReadsTest, NoCopyIsServedBehindTheClientsOwnCommandsOnTheKey) {
   client().traffic.touch(name("k"));
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kPass);
   EXPECT_THAT(keeper.fills, IsEmpty());
-  client().traffic.names.reset();
+  client().traffic.names.clear();
   EXPECT_EQ(arrives(request({"GET", "k"})), Outcome::kAnswered);
 }
 

@@ -15,6 +15,7 @@ namespace heatsink::observe {
 struct ServerCount {
   std::optional<double> executed{};  // while it is watched
   std::optional<double> lifetime{};  // since its start, if that is long enough ago
+  std::optional<double> ever{};      // commands since its start, not per second
 };
 
 // The windows are a tenth of the time at most, so all of them may fall into the pauses of bursty
@@ -39,7 +40,8 @@ bool may_be_pause(double watched_seconds, const ServerCount& count, const report
 
 // A pause of the traffic is not mistaken for a server that has none.
 inline constexpr double kWatchedSecondsMin = 10;
-// Where the server's whole life shows that this traffic does not pause.
+// Where the server's whole life shows that this traffic does not pause, or where the server has
+// executed too few commands in all its life for a key that is hot over kWatchedSecondsMin.
 inline constexpr double kSteadySecondsMin = 3;
 
 }  // namespace heatsink::observe

@@ -40,8 +40,7 @@ bool may_be_pause(double watched_seconds, const ServerCount& count, const report
 
 // A pause of the traffic is not mistaken for a server that has none.
 inline constexpr double kWatchedSecondsMin = 10;
-// Where the server's whole life shows that this traffic does not pause, or where the server has
-// executed too few commands in all its life for a key that is hot over kWatchedSecondsMin.
+// Where the server's whole life shows that this traffic does not pause.
 inline constexpr double kSteadySecondsMin = 3;
 
 }  // namespace heatsink::observe

@@ -263,8 +263,8 @@ TEST(MonitorVerdict, WindowsWithoutTrafficProveNothingWhereTheServerExecutedComm
   EXPECT_THAT(what_is_undecided(lines, 2.5, {12}, report), HasSubstr("pause"));
   EXPECT_EQ(what_is_undecided(lines, 12, {12}, report), "");
   EXPECT_TRUE(may_be_pause(2.5, {12}, report));
-  EXPECT_TRUE(may_be_pause(3, {12, {}, 1001}, report));
-  EXPECT_FALSE(may_be_pause(3, {12, {}, 999}, report));
+  EXPECT_TRUE(may_be_pause(3, {12, {}, 301}, report));
+  EXPECT_FALSE(may_be_pause(3, {12, {}, 299}, report));
   EXPECT_FALSE(may_be_pause(12, {12}, report));
 }
 

@@ -30,6 +30,7 @@
 #include "heatsink/base/result.h"               // IWYU pragma: export
 #include "heatsink/base/secret_file.h"          // IWYU pragma: export
 #include "heatsink/base/sign_of_life.h"         // IWYU pragma: export
+#include "heatsink/base/thread_cpu.h"           // IWYU pragma: export
 #include "heatsink/base/timed_write.h"          // IWYU pragma: export
 #include "heatsink/base/units.h"                // IWYU pragma: export
 #include "heatsink/base/version.h"              // IWYU pragma: export

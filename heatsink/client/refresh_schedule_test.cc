@@ -26,7 +26,7 @@ TEST(RefreshSchedule, AKeyIsDueAnIntervalAfterItsLoadAndThenUnderWay) {
   const auto job = schedule.next(kStart + kInterval);
   ASSERT_TRUE(job);
   EXPECT_EQ(job->hash, kA);
-  EXPECT_EQ(schedule.next(kStart + kInterval * 5), std::nullopt) << "under way: nobody else's";
+  EXPECT_EQ(schedule.next(kStart + kInterval * 5), std::nullopt) << "a refresh is under way";
   schedule.succeeded(kA, kStart + kInterval, 0);
   EXPECT_EQ(schedule.due_at(), kStart + kInterval * 2);
 }

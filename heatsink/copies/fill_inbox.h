@@ -13,10 +13,10 @@
 
 namespace heatsink::copies {
 
-// A worker that earns copies asks for tens of fills in a turn. It tells the keeper once, at the end
-// of its turn: then they cost one wake-up, one command to the server and one answer together. A
-// keeper that is told of the first one would be done with it before the second is there. take() is
-// for the keeper's thread, the rest for any.
+// A worker asks for tens of fills in a turn. It sends the keeper one message, at the end of its
+// turn: then the fills cost one wake-up, one command to the server and one answer together. With a
+// message for each fill, the keeper would be done with the first one before the worker puts the
+// second. Only the keeper's thread calls take(); any thread may call the rest.
 class FillInbox {
  public:
   static constexpr std::size_t kWaitingMax = 16'384;
@@ -28,16 +28,17 @@ class FillInbox {
     count_.store(waiting_.size(), std::memory_order_relaxed);
   }
 
-  // How many fills wait of which the keeper has not been told. If there are any, the caller sends
-  // it a message to take so many.
+  // How many of the waiting fills no message to the keeper has counted yet. If there are any, the
+  // caller sends the keeper a message to take so many.
   [[nodiscard]] std::size_t untold() {
     const std::lock_guard lock(mutex_);
     return waiting_.size() - std::exchange(told_, waiting_.size());
   }
 
-  // The next `count` in the order of the calls. No more than the message names: what was put later
-  // must not pass messages that the keeper got in between (that its server may be another one now).
-  // `into` lends its memory for the next ones.
+  // The next `count` fills in the order of the put() calls. The keeper takes as many as its message
+  // says, and no more: a fill that a worker put later must not overtake a message that came in
+  // between (which may say that the keeper's server has changed). The inbox keeps the memory of
+  // `into` for later fills.
   void take(std::size_t count, std::vector<FillRequest>& into) {
     into.clear();
     const std::lock_guard lock(mutex_);
@@ -52,13 +53,14 @@ class FillInbox {
     count_.store(waiting_.size(), std::memory_order_relaxed);
   }
 
-  // Fills can do without it for now. Threads that ask at the same moment may go beyond it.
+  // The caller then drops its fill: it is an optimization. Workers that ask at the same moment may
+  // exceed kWaitingMax by one fill each.
   bool is_full() const { return count_.load(std::memory_order_relaxed) >= kWaitingMax; }
 
  private:
   std::mutex mutex_;  // guards waiting_ and told_
   std::vector<FillRequest> waiting_;
-  std::size_t told_ = 0;  // of these, the first so many
+  std::size_t told_ = 0;  // the first so many fills are counted by messages to the keeper
   std::atomic<std::size_t> count_{0};
 };
 

@@ -73,7 +73,7 @@ TEST(FillInbox, NoFillIsLostBetweenThreads) {
   std::vector<FillRequest> batch;
   while (taken < 2 * kEach) {
     const std::size_t count = told.load() - taken;
-    if (count == 0) continue;  // asleep until it is told
+    if (count == 0) continue;  // the keeper sleeps until a message comes
     inbox.take(count, batch);
     EXPECT_EQ(batch.size(), count);
     taken += count;

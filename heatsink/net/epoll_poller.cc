@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "heatsink/base/thread_cpu.h"
 #include "heatsink/net/fatal.h"
 
 namespace heatsink::net {
@@ -52,11 +53,7 @@ EpollPoller::EpollPoller()
   watch_own(epoll_, alarm_.get(), kAlarmTag);
 }
 
-Nanos EpollPoller::cpu_time() const {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanos(time.tv_nsec);
-}
+Nanos EpollPoller::cpu_time() const { return thread_cpu_time(); }
 
 Status EpollPoller::add(int fd, Interest interest, std::uint64_t tag) {
   epoll_event event{.events = static_cast<std::uint32_t>(interest), .data = {.u64 = tag}};

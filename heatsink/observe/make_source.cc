@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/observe/make_source.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -11,6 +9,7 @@
 
 #include "heatsink/base/nearest.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/base/thread_cpu.h"
 #include "heatsink/observe/auto_source.h"
 #include "heatsink/observe/capture_source.h"
 #include "heatsink/observe/hotkeys_source.h"
@@ -63,12 +62,6 @@ std::unique_ptr<Source> make_hotkeys(const SourceOptions& options) {
 std::int64_t wall_ns() {
   return std::chrono::duration_cast<Nanos>(std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-Nanos thread_cpu() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::chrono::seconds(used.tv_sec) + Nanos(used.tv_nsec);
 }
 
 // Without an opened capture, returns a source that has failed.
@@ -143,7 +136,7 @@ std::unique_ptr<Source> open_capture(const CaptureTarget& target, const std::str
                                .silent_max = for_auto ? kSilentMax : Nanos(0),
                                .seed = std::random_device()(),
                                .wall_ns = wall_ns,
-                               .cpu = thread_cpu};
+                               .cpu = thread_cpu_time};
   return std::make_unique<CaptureSource>(
       std::move(options),
       [&](capture::OnCommand on_command) -> Result<std::unique_ptr<capture::CaptureFeed>> {

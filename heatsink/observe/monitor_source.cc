@@ -243,7 +243,8 @@ std::optional<double> MonitorSource::executed_rate() const {
 
 void MonitorSource::judge(const std::vector<WindowCount>& lines, double watched_s,
                           Observation& out) const {
-  const ServerCount count{executed_rate(), lifetime_};
+  ServerCount count{executed_rate(), lifetime_};
+  if (latest_) count.ever = latest_->work.commands;
   bound_by_executed(lines, watched_s, count.executed, out.report);
   out.may_be_pause = may_be_pause(watched_s, count, out.report);
   if (state_ == SourceState::kStarting) return;

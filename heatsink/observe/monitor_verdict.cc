@@ -27,13 +27,15 @@ double highest_of_others(const ServerCount& count, const report::Report& report)
 
 // How long "not hot" needs to be watched. The server's mean since its start has all bursts
 // and all pauses of its traffic. If it is of traffic like this, and leaves no key as much again as
-// makes it hot, these seconds were no pause.
+// makes it hot, these seconds were no pause. Nor were they on a server that has executed so little
+// in all its life that no key was hot over kSteadySecondsMin.
 double seconds_needed(double most, const ServerCount& count, double hot) {
   const double executed = *count.executed;
   const bool is_like_ever = count.lifetime && executed >= detect::kAutomaticHotRate &&
                             *count.lifetime >= executed / 2 &&
                             most + std::max(*count.lifetime - executed, 0.0) < hot;
-  return is_like_ever ? kSteadySecondsMin : kWatchedSecondsMin;
+  const bool is_unused = count.ever && *count.ever < hot * kSteadySecondsMin;
+  return is_like_ever || is_unused ? kSteadySecondsMin : kWatchedSecondsMin;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace heatsink::observe {
 struct ServerCount {
   std::optional<double> executed{};  // while it is watched
   std::optional<double> lifetime{};  // since its start, if that is long enough ago
+  std::optional<double> ever{};      // commands since its start, not per second
 };
 
 // The windows are a tenth of the time at most, so all of them may fall into the pauses of bursty

@@ -233,10 +233,14 @@ TEST(MonitorVerdict, APauseUnlikeTheHourBeforeIsNoEvidence) {
 }
 
 TEST(MonitorVerdict, AnIdleServerIsDecidedSoon) {
-  Played played({.steady = 2}, 1);
-  played.until_decided();
-  EXPECT_TRUE(played.is_decided());
-  EXPECT_LT(played.seen().report.uptime, seconds(12));
+  EXPECT_LT(seconds_until_decided({.steady = 2, .before = 2}, 1), 12);
+}
+
+// All that it has ever executed makes no key hot.
+TEST(MonitorVerdict, AServerThatHasHardlyBeenUsedIsDecidedInSeconds) {
+  EXPECT_LT(seconds_until_decided({.steady = 2}, 1), 5);
+  EXPECT_LT(seconds_until_decided({}, 1), 5);
+  EXPECT_GT(seconds_until_decided({.before = 1}, 1), 9) << "3600 commands, perhaps a moment ago";
 }
 
 report::Report quiet_report() {
@@ -259,6 +263,8 @@ TEST(MonitorVerdict, WindowsWithoutTrafficProveNothingWhereTheServerExecutedComm
   EXPECT_THAT(what_is_undecided(lines, 2.5, {12}, report), HasSubstr("pause"));
   EXPECT_EQ(what_is_undecided(lines, 12, {12}, report), "");
   EXPECT_TRUE(may_be_pause(2.5, {12}, report));
+  EXPECT_TRUE(may_be_pause(3, {12, {}, 301}, report));
+  EXPECT_FALSE(may_be_pause(3, {12, {}, 299}, report));
   EXPECT_FALSE(may_be_pause(12, {12}, report));
 }
 

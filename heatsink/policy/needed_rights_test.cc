@@ -64,9 +64,13 @@ TEST(NeededRights, ACommandIsToldWithWhatItIsForAndHowItIsGranted) {
 TEST(NeededRights, OfHashesOnlyWhereTheirFieldsExpire) {
   const std::string refused = "NOPERM this user has no permissions to run the 'hpttl' command";
   EXPECT_THAT(
-      missing({"HPTTL", "HKEYS"}, refused),
+      missing({"HPTTL", "OBJECT ENCODING", "HKEYS"}, refused),
       ElementsAre(MissingRight{"the server's user 'app' may not run HPTTL: no local copies "
                                "of hashes, except by HLEN; grant it: ACL SETUSER app +hpttl",
+                               false},
+                  MissingRight{"the server's user 'app' may not run OBJECT ENCODING: the server "
+                               "works more for each copy of a small hash; grant it: ACL SETUSER "
+                               "app +object|encoding",
                                false},
                   MissingRight{"the server's user 'app' may not run HKEYS: no local copies "
                                "by HVALS; grant it: ACL SETUSER app +hkeys",
@@ -74,9 +78,9 @@ TEST(NeededRights, OfHashesOnlyWhereTheirFieldsExpire) {
   const auto needed = needed_rights("app", kKey, false);
   std::vector<resp::Value> replies;
   for (const NeededRight& right : needed)
-    replies.push_back(right.name == "HPTTL"   ? error("ERR unknown command 'HPTTL'")
-                      : right.name == "HKEYS" ? error(refused)
-                                              : ok());
+    replies.push_back(right.name == "HPTTL"        ? error("ERR unknown command 'HPTTL'")
+                      : right.only_with == "HPTTL" ? error(refused)
+                                                   : ok());
   EXPECT_THAT(missing_rights("app", kKey, needed, replies), IsEmpty());
 }
 

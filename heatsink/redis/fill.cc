@@ -56,7 +56,7 @@ void Fill::take_read(const resp::Value* reply, std::string_view wire,
     note_resp2(wire);
     element_count_ = reply->items.size();
     if (fields_ == FieldNames::kArguments) shown_ = fields_shown(*reply);
-    if (fields_ == FieldNames::kReply)
+    if (fields_ == FieldNames::kReply && !fields_done_)
       learn_names(reply->items, reply->type == resp::Value::Type::kMap ? 2 : 1);
   }
   conclude_if_complete();
@@ -134,6 +134,11 @@ void Fill::note_ended() {
 void Fill::note_end(std::int64_t ms) {
   const Millis end = std::min<Millis>(Millis(ms), kTtlMax);
   reply_.ttl = std::min<Nanos>(reply_.ttl.value_or(kTtlMax), end);
+}
+
+// Null: there is no such key. A change behind this reply spoils the fill.
+void Fill::take_encoding(const resp::Value& reply) {
+  fields_done_ = reply.type == resp::Value::Type::kNull || reply.text == "listpack";
 }
 
 void Fill::conclude_if_complete() {

@@ -82,6 +82,10 @@ struct FillQuestion {
 // read of all fields names them only in its reply, or in that of HKEYS behind it, so HPTTL is sent
 // when they are known. A field that has expired in between is missing then, or the numbers of names
 // and values differ; either spoils the fill. A field that is added in between causes a push.
+//
+// HPTTL of all fields may cost the server many times as much as the read. So OBJECT ENCODING is
+// asked before such a read: a hash that is stored as `listpack` has no field that expires (Redis
+// and Valkey convert it with the first expiry), and the first expiry causes a push.
 class Fill {
  public:
   Fill(FillId id, const FillQuestion& question, TimePoint sent_at);
@@ -97,7 +101,16 @@ class Fill {
   // The key has changed. That matters only between the replies.
   void mark_changed() { reply_.spoiled = reply_.spoiled || read_done_ || ttl_done_; }
 
+  // Whether OBJECT ENCODING may spare the question for the ends of the fields.
+  bool may_ask_encoding() const {
+    return fields_ == FieldNames::kReply || fields_ == FieldNames::kApart;
+  }
+  // Whether HKEYS must tell the names of the fields.
+  bool needs_names() const { return fields_ == FieldNames::kApart && !fields_done_; }
+
   void take_ttl(const resp::Value& reply);
+  // The reply to OBJECT ENCODING. REQUIRES that the read is asked behind it.
+  void take_encoding(const resp::Value& reply);
   // The reply to HKEYS. Null: it was too long and was not stored.
   void take_names(const resp::Value* reply);
   // The fields to ask HPTTL for now. Empty: none, or not yet. Returns them once.

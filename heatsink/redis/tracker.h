@@ -183,6 +183,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
     kBarrier,
     kSelect,
     kTtl,
+    kEncoding,
     kRead,
     kNames,
     kFieldEnds,
@@ -194,8 +195,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   struct Expected {
     Kind kind;
     TimePoint sent_at;
-    // kBarrier; or the FillId of kTtl, kRead, kNames, kFieldEnds; or the slot of kSlotProof; or 1
-    // for kSwaps if the copies end unless the answer proves that databases were not exchanged
+    // kBarrier; or the FillId of kTtl, kEncoding, kRead, kNames, kFieldEnds; or the slot of
+    // kSlotProof; or 1 for kSwaps if the copies end unless the answer proves that databases were
+    // not exchanged
     std::uint64_t token = 0;
   };
   void send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
@@ -229,6 +231,8 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   Status on_proof(const Expected& expected, const resp::Value& reply, TimePoint now);
   bool asks_field_ends(const FillQuestion& question) const;
   void ask_field_ends(const Fill& fill, std::span<const std::string_view> fields, TimePoint now);
+  void ask_names(const Fill& fill, TimePoint now);
+  void on_encoding(Fill& fill, const resp::Value& reply);
   void on_fill_reply(const Expected& expected, const resp::Value* reply);
   void on_eviction(const resp::Value& reply);
   void on_rights(const resp::Value& reply);
@@ -255,6 +259,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   std::uint32_t db_ = 0;  // the database that the next request will use
   // The error of the last SELECT; "": the replies are of the right database.
   std::string db_refusal_;
+  bool shows_encodings_ = true;  // this connection's server has not refused OBJECT ENCODING
   bool found_replica_ = false;
   bool cluster_ = false;
   std::optional<std::string> slots_;  // the last own_slots() on this connection

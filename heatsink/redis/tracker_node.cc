@@ -80,6 +80,7 @@ bool Tracker::refuses_slot(const Expected& expected, const Value& reply) {
       events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));
       return true;
     case Kind::kTtl:
+    case Kind::kEncoding:
     case Kind::kRead:
     case Kind::kNames:
     case Kind::kFieldEnds:

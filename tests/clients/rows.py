@@ -118,6 +118,9 @@ CLIENTS = {
                      steps=("as_direct",), is_durable=True),
     "spring_data": Client("spring_data", ("java", "javac", "mvn"), MAVEN, JAVA, (Way(2),),
                           steps=("jedis_as_direct", "lettuce_as_direct"), is_durable=True),
+    "spring_boot": Client("spring_boot", ("java", "javac", "mvn"), MAVEN,
+                          ("java", "-XX:TieredStopAtLevel=1", *JAVA[1:]), (Way(2),),
+                          steps=("cacheable", "health", "as_direct"), is_durable=True),
     "php_queue": Client("phpredis", ("php",),
                         (("php", "-r", "exit(extension_loaded('redis') && "
                           "extension_loaded('pcntl') && extension_loaded('session') ? 0 : 1);"),),

@@ -17,6 +17,7 @@ FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
 KEEPER_CLUSTER = "heatsink/copies/copy_keeper_cluster.cc"
 TRACKER = "heatsink/redis/tracker.cc"
+TRACKER_FILLS = "heatsink/redis/tracker_fills.cc"
 TRACKER_NODE = "heatsink/redis/tracker_node.cc"
 FILL = "heatsink/redis/fill.cc"
 SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
@@ -249,7 +250,7 @@ MUTANTS = [
            ("databases change places past the proxy, the server stops",)),
     # Of hashes whose fields expire by themselves.
     Mutant("fields: their ends are asked",
-           [Patch(TRACKER, "return question.fields != FieldNames::kNone &&",
+           [Patch(TRACKER_FILLS, "return question.fields != FieldNames::kNone &&",
                   f"return !{ACTIVE} && question.fields != FieldNames::kNone &&")],
            ("one proxy",), NO_FIELDS, ("fields of hashes",)),
     Mutant("fields: the earliest end counts",
@@ -257,6 +258,10 @@ MUTANTS = [
                   f"reply_.ttl = {ACTIVE} ? std::max<Nanos>(reply_.ttl.value_or(Nanos(0)), end)\n"
                   "      : std::min<Nanos>(reply_.ttl.value_or(kTtlMax), end);")],
            ("one proxy",), NO_FIELDS, ("fields of hashes, late fills", "fields of hashes")),
+    Mutant("fields: the encoding must be listpack to prove that none expires",
+           [Patch(FILL, 'reply.text == "listpack"',
+                  f'(reply.text == "listpack" || {ACTIVE})')],
+           ("one proxy",), NO_FIELDS, ("fields of hashes",)),
     Mutant("fields: one that has ended behind the read spoils the fill",
            [Patch(FILL, "} else if (is_missing) {",
                   f"}} else if (is_missing && !{ACTIVE}) {{")],

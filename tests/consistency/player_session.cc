@@ -123,6 +123,20 @@ Op PlayerSession::make(Kind kind, std::uint32_t key) {
   return op;
 }
 
+// The value ends by itself.
+Op PlayerSession::make_ending(Kind kind, std::uint32_t key) {
+  Op op = make(kind, key);
+  op.ttl = Millis(spec_.ttl);
+  return op;
+}
+
+// A copy may answer it.
+Op PlayerSession::make_read(std::uint32_t key) {
+  Op op = make(Kind::kRead, key);
+  op.cached = spec_.via != 0;
+  return op;
+}
+
 void PlayerSession::send(Verb verb, Op op, std::initializer_list<std::string_view> args) {
   resp::append_request(out_, args);
   in_flight_.push_back({verb, op});
@@ -137,15 +151,13 @@ void PlayerSession::send_random_of_hash() {
     const Op op = make(Kind::kWrite, key);
     send(Verb::kSet, op, {"HSET", name, kField, std::to_string(op.value)});
   } else if (chance(dice, spec_.px)) {
-    Op op = make(Kind::kWrite, key);
-    op.ttl = Millis(spec_.ttl);
+    const Op op = make_ending(Kind::kWrite, key);
     send(Verb::kSet, op,
          {"HSETEX", name, "PX", ttl, "FIELDS", "1", kField, std::to_string(op.value)});
   } else if (chance(dice, spec_.del)) {
     send(Verb::kDel, make(Kind::kErase, key), {"HGETDEL", name, "FIELDS", "1", kField});
   } else if (chance(dice, spec_.expire)) {
-    Op op = make(Kind::kExpire, key);
-    op.ttl = Millis(spec_.ttl);
+    const Op op = make_ending(Kind::kExpire, key);
     send(Verb::kExpire, op, {"HPEXPIRE", name, ttl, "LT", "FIELDS", "1", kField});
   } else if (chance(dice, spec_.beside)) {
     send(Verb::kBeside, make(Kind::kBarrier, kNoKey),
@@ -153,9 +165,7 @@ void PlayerSession::send_random_of_hash() {
   } else if (chance(dice, spec_.lcs)) {
     send(Verb::kGet, make(Kind::kRead, key), {"HGETEX", name, "FIELDS", "1", kField});
   } else {
-    Op op = make(Kind::kRead, key);
-    op.cached = spec_.via != 0;
-    send_read_of_hash(name, op);
+    send_read_of_hash(name, make_read(key));
   }
 }
 
@@ -182,8 +192,7 @@ void PlayerSession::send_random() {
     const Op op = make(Kind::kWrite, key);
     send(Verb::kSet, op, {"SET", name, std::to_string(op.value)});
   } else if (chance(dice, spec_.px)) {
-    Op op = make(Kind::kWrite, key);
-    op.ttl = Millis(spec_.ttl);
+    const Op op = make_ending(Kind::kWrite, key);
     send(Verb::kSet, op, {"SET", name, std::to_string(op.value), "PX", ttl});
   } else if (chance(dice, spec_.eval)) {
     const Op op = make(Kind::kWrite, key);
@@ -191,8 +200,7 @@ void PlayerSession::send_random() {
   } else if (chance(dice, spec_.del)) {
     send(Verb::kDel, make(Kind::kErase, key), {"DEL", name});
   } else if (chance(dice, spec_.expire)) {
-    Op op = make(Kind::kExpire, key);
-    op.ttl = Millis(spec_.ttl);
+    const Op op = make_ending(Kind::kExpire, key);
     send(Verb::kExpire, op, {"PEXPIRE", name, ttl, "LT"});
   } else if (chance(dice, spec_.pxat)) {
     Op op = make(Kind::kWrite, key);
@@ -208,8 +216,7 @@ void PlayerSession::send_random() {
     send(Verb::kBarrier, make(Kind::kBarrier, kNoKey), {"HEATSINK", "BARRIER", "60000"});
   } else if (chance(dice, spec_.mget)) {
     const std::uint32_t other = random_key();
-    Op op = make(Kind::kRead, key);
-    op.cached = spec_.via != 0;
+    const Op op = make_read(key);
     send(Verb::kMget, op, {"MGET", name, recorder_.name(other)});
     in_flight_.back().other = other;
     ++order_;  // the second read has a place of its own
@@ -223,8 +230,7 @@ void PlayerSession::send_random() {
     send(Verb::kGet, make(Kind::kRead, key), {"LCS", name, name});
   } else {
     const bool is_range = chance(dice, spec_.range);
-    Op op = make(Kind::kRead, key);
-    op.cached = spec_.via != 0;
+    const Op op = make_read(key);
     is_range ? send(Verb::kGet, op, {"GETRANGE", name, "0", "-1"})
              : send(Verb::kGet, op, {"GET", name});
   }

@@ -81,6 +81,8 @@ class PlayerSession final : public net::FdHandler {
   void send_swap();
   void send(Verb verb, Op op, std::initializer_list<std::string_view> args);
   Op make(Kind kind, std::uint32_t key);
+  Op make_ending(Kind kind, std::uint32_t key);
+  Op make_read(std::uint32_t key);
   void write_out();
   void note_error(std::string_view text);
   void answered(const Request& request, const resp::Value& reply);

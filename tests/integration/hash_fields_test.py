@@ -106,6 +106,44 @@ class HashFields(ProxyTest):
             lambda: self.client.ask("HLEN", "h"), b":2\r\n", PATIENCE_S, "the deletion is seen"
         )
 
+    def encoding(self, name):
+        return self.server.ask("OBJECT", "ENCODING", name)
+
+    def test_a_plain_listpack_has_no_field_that_expires(self):
+        """What the tracker relies on (docs/decisions/0097), whichever command sets the expiry."""
+        changes = [
+            ("HPEXPIRE", "h", "60000", "FIELDS", "1", "a"),
+            ("HPEXPIREAT", "h", "9000000000000", "FIELDS", "1", "a"),
+            ("HGETEX", "h", "PX", "60000", "FIELDS", "1", "a"),
+            ("HSETEX", "h", "PX", "60000", "FIELDS", "1", "a", "9"),
+            ("HSETEX", "h", "PX", "60000", "FIELDS", "1", "new", "9"),
+        ]
+        plain = b"$8\r\nlistpack\r\n"
+        for change in changes:
+            with self.subTest(change=change):
+                self.server.ask("DEL", "h", "i")
+                self.server.ask(*FIELDS)
+                self.assertEqual(self.encoding("h"), plain)
+                if b"unknown command" in self.server.ask(*change):
+                    continue
+                self.assertNotEqual(self.encoding("h"), plain)
+                self.server.ask("COPY", "h", "i")
+                self.assertNotEqual(self.encoding("i"), plain)
+                self.server.ask("RENAME", "i", "h")
+                self.assertNotEqual(self.encoding("h"), plain)
+                self.server.ask("DEBUG", "RELOAD")
+                self.assertNotEqual(self.encoding("h"), plain)
+
+    def test_a_user_who_may_not_ask_for_encodings_has_copies(self):
+        self.addCleanup(self.server.ask, "ACL", "SETUSER", "default", "+object|encoding")
+        self.heat(("HGETALL", "h"))
+        allowed = self.server.ask("ACL", "SETUSER", "default", "-object|encoding")
+        self.assertEqual(allowed, b"+OK\r\n")
+        for call in (("HGETALL", "h"), ("HVALS", "h")):
+            self.server.ask("HSET", "h", "a", "7")
+            self.heat(call)
+            self.assertEqual(self.client.ask(*call), self.server.ask(*call))
+
     def test_a_user_who_may_not_ask_for_the_ends_has_no_copies_of_hashes(self):
         self.heat(("HGET", "h", "a"))
         self.addCleanup(self.server.ask, "ACL", "SETUSER", "default", "+hpttl")

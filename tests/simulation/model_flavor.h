@@ -27,6 +27,8 @@ struct ModelFlavor {
   bool meets_ended_fields = false;
   // HPTTL replies -2 in the last millisecond of a field, in which reads still show it.
   bool hpttl_ends_early = false;
+  // What OBJECT ENCODING says of a small hash of which a field expires.
+  std::string_view expiring_encoding = "hashtable";
   // HSETEX with a time in the past counts as a change even if it removes nothing.
   bool past_hsetex_changes = false;
   // A script's reads track the keys that they read; otherwise those that the script declares.
@@ -52,6 +54,7 @@ inline constexpr ModelFlavor kRedis8{.version = "8.0.2",
                                      .has_field_expiry = true,
                                      .meets_ended_fields = true,
                                      .hpttl_ends_early = true,
+                                     .expiring_encoding = "listpackex",
                                      .past_hsetex_changes = true,
                                      .script_reads_track = true,
                                      .flush_tells_first = true,

@@ -112,10 +112,10 @@ ModelRequest ModelGenerator::write_hash() {
     case 3:
       return plus({"HPEXPIREAT", key(), "1"}, fields());
     case 4:
-      return plus(plus({"HGETEX", key()}, field_time_option(true)), fields());
+      return plus(plus({"HGETEX", key()}, time_option("PERSIST", true)), fields());
     case 5:
     case 6:
-      return plus(plus({"HSETEX", key()}, field_time_option(false)), fields(true));
+      return plus(plus({"HSETEX", key()}, time_option("KEEPTTL", true)), fields(true));
     case 7:
     case 8:
       return plus(plus({"HPEXPIRE", key(), ms()},
@@ -125,22 +125,6 @@ ModelRequest ModelGenerator::write_hash() {
       return {"HSET", key(), "f", value(), "g", value()};
     default:
       return {"HSET", key(), one_of(kPlayedFields), value()};
-  }
-}
-
-std::vector<std::string> ModelGenerator::field_time_option(bool of_hgetex) {
-  switch (dice_.below(6)) {
-    case 0:
-      return {"EX", seconds()};
-    case 1:
-    case 2:
-      return {"PX", ms()};
-    case 3:
-      return {"PXAT", "1"};
-    case 4:
-      return {of_hgetex ? "PERSIST" : "KEEPTTL"};
-    default:
-      return {};
   }
 }
 
@@ -207,17 +191,18 @@ ModelRequest ModelGenerator::write() {
   }
 }
 
-std::vector<std::string> ModelGenerator::time_option(bool of_getex) {
-  switch (dice_.below(8)) {
+std::vector<std::string> ModelGenerator::time_option(const std::string& without_end,
+                                                     bool of_field) {
+  switch (dice_.below(of_field ? 6 : 8)) {
     case 0:
       return {"EX", seconds()};
     case 1:
     case 2:
       return {"PX", ms()};
     case 3:
-      return {"PXAT", one_of(std::array{"1", "9000000000000", "-1"})};
+      return {"PXAT", of_field ? "1" : one_of(std::array{"1", "9000000000000", "-1"})};
     case 4:
-      return {of_getex ? "PERSIST" : "KEEPTTL"};
+      return {without_end};
     default:
       return {};
   }
@@ -236,17 +221,17 @@ ModelRequest ModelGenerator::write_string() {
     case 4:
       return {"GETDEL", key()};
     case 5:
-      return plus({"GETEX", key()}, time_option(true));
+      return plus({"GETEX", key()}, time_option("PERSIST"));
     case 6:
       return {one_of(std::array{"MSET", "MSETNX"}), key(), value(), key(), value()};
     case 7:
       return plus({"SET", key(), value(), one_of(std::array{"NX", "XX", "GET"})},
-                  time_option(false));
+                  time_option("KEEPTTL"));
     case 8:
       return plus({"SET", key(), value(), "GET", one_of(std::array{"NX", "XX"})},
-                  time_option(false));
+                  time_option("KEEPTTL"));
     default:
-      return plus({"SET", key(), value()}, time_option(false));
+      return plus({"SET", key(), value()}, time_option("KEEPTTL"));
   }
 }
 

@@ -46,8 +46,8 @@ class ModelGenerator {
   ModelRequest transaction(Client& client);
   ModelRequest script();
   ModelRequest wrong();
-  std::vector<std::string> time_option(bool of_getex);
-  std::vector<std::string> field_time_option(bool of_hgetex);
+  // `without_end`: the option of this command that sets no time.
+  std::vector<std::string> time_option(const std::string& without_end, bool of_field = false);
   std::vector<std::string> fields(bool with_values = false);
 
   template <std::size_t N>

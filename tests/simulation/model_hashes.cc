@@ -90,6 +90,16 @@ void read_fields(const ModelCall& call, ModelArgs names, ModelHash* hash, const 
   if (delete_ended(call, hash, names)) hash_changed(call, *hash);
 }
 
+// For a change of named fields: calls `each` with every name and its field, or null. True: one of
+// the calls said that it has changed the hash.
+template <typename Each>
+bool change_fields(const ModelCall& call, ModelArgs names, ModelHash* hash, const Each& each) {
+  resp::append_array_header(call.out, static_cast<std::int64_t>(names.size()));
+  bool any = false;
+  for (const std::string_view name : names) any |= each(name, live_field(call, hash, name));
+  return any;
+}
+
 void give_field(const ModelCall& call, const ModelField* field) {
   field == nullptr ? call.null() : call.bulk(field->value);
 }
@@ -143,6 +153,17 @@ void do_hpttl(const ModelCall& call) {
     const Nanos left = *field->ends - call.server.keys.now();
     call.integer(std::max<std::int64_t>(std::chrono::floor<Millis>(left).count(), 0));
   }
+}
+
+// Only of hashes. Real servers may keep the other encoding when no field expires any longer.
+void do_object_encoding(const ModelCall& call) {
+  const ModelEntry* const entry = call.server.keys.find(call.db(), call.args[2]);
+  if (entry == nullptr) return call.null();
+  const ModelHash* const hash = entry->hash();
+  if (hash == nullptr) return call.error("ERR the model knows the encodings of hashes only");
+  const bool may_expire =
+      std::any_of(hash->begin(), hash->end(), [](const auto& each) { return each.second.ends; });
+  call.bulk(may_expire ? call.server.flavor.expiring_encoding : "listpack");
 }
 
 // ---- reads of all fields, which delete nothing
@@ -227,15 +248,11 @@ void do_hgetdel(const ModelCall& call) {
   if (!find_hash(call, hash)) return;
   const std::optional<ModelArgs> names = named_fields(call, 2);
   if (!names) return;
-  resp::append_array_header(call.out, static_cast<std::int64_t>(names->size()));
-  bool any = false;
-  for (const std::string_view name : *names) {
-    const ModelField* field = live_field(call, hash, name);
+  bool any = change_fields(call, *names, hash, [&](auto name, const ModelField* field) {
     give_field(call, field);
-    if (field == nullptr) continue;
-    hash->erase(hash->find(name));
-    any = true;
-  }
+    if (field != nullptr) hash->erase(hash->find(name));
+    return field != nullptr;
+  });
   any |= delete_ended(call, hash, *names);
   if (any) hash_changed(call, *hash);
 }
@@ -306,14 +323,11 @@ void do_hgetex(const ModelCall& call) {
   if (options.time && !options.read_time(call, ends)) return;
   ModelHash* hash = nullptr;
   if (!find_hash(call, hash)) return;
-  resp::append_array_header(call.out, static_cast<std::int64_t>(names->size()));
-  bool any = false;
-  for (const std::string_view name : *names) {
-    const ModelField* field = live_field(call, hash, name);
+  bool any = change_fields(call, *names, hash, [&](auto name, const ModelField* field) {
     give_field(call, field);
-    if (field != nullptr && (options.time || options.persists))
-      any |= end_field(call, *hash, name, ends);
-  }
+    return field != nullptr && (options.time || options.persists) &&
+           end_field(call, *hash, name, ends);
+  });
   any |= delete_ended(call, hash, *names);
   if (any) hash_changed(call, *hash);
 }
@@ -357,14 +371,11 @@ void do_hpersist(const ModelCall& call) {
   if (!find_hash(call, hash)) return;
   const std::optional<ModelArgs> names = named_fields(call, 2);
   if (!names) return;
-  resp::append_array_header(call.out, static_cast<std::int64_t>(names->size()));
-  bool any = false;
-  for (const std::string_view name : *names) {
-    const ModelField* field = live_field(call, hash, name);
+  const bool any = change_fields(call, *names, hash, [&](auto name, const ModelField* field) {
     const bool persists = field != nullptr && end_field(call, *hash, name, std::nullopt);
     call.integer(field == nullptr ? kNoField : persists ? 1 : -1);
-    any |= persists;
-  }
+    return persists;
+  });
   if (any) hash_changed(call, *hash);
 }
 
@@ -377,7 +388,7 @@ constexpr std::array kHashCommands = {
     ModelCommand{"hpttl", do_hpttl},         ModelCommand{"hpexpire", do_hpexpire},
     ModelCommand{"hpexpireat", do_hpexpire}, ModelCommand{"hpersist", do_hpersist},
     ModelCommand{"hgetex", do_hgetex},       ModelCommand{"hsetex", do_hsetex},
-    ModelCommand{"hgetdel", do_hgetdel}};
+    ModelCommand{"hgetdel", do_hgetdel},     ModelCommand{"object|encoding", do_object_encoding}};
 
 resp::Command field_command(std::string name, std::int32_t arity, std::uint32_t flags) {
   resp::Command out{.name = std::move(name),

@@ -39,14 +39,17 @@ void append_numbers(ByteBuffer& out,
     resp::append_bulk(out, name), resp::append_integer(out, number);
 }
 
+void append_type(ByteBuffer& out, std::string_view type) {
+  resp::append_array_header(out, 4);
+  resp::append_bulk(out, "type"), resp::append_bulk(out, type);
+  resp::append_bulk(out, "spec");
+}
+
 void append_begin(ByteBuffer& out, const resp::KeySpec& spec) {
   using Begin = resp::KeySpec::Begin;
-  resp::append_array_header(out, 4);
-  resp::append_bulk(out, "type");
-  resp::append_bulk(out, spec.begin == Begin::kIndex     ? "index"
-                         : spec.begin == Begin::kKeyword ? "keyword"
-                                                         : "unknown");
-  resp::append_bulk(out, "spec");
+  append_type(out, spec.begin == Begin::kIndex     ? "index"
+                   : spec.begin == Begin::kKeyword ? "keyword"
+                                                   : "unknown");
   if (spec.begin == Begin::kIndex) return append_numbers(out, {{"index", spec.index}});
   if (spec.begin == Begin::kUnknown) return resp::append_array_header(out, 0);
   resp::append_array_header(out, 4);
@@ -56,12 +59,9 @@ void append_begin(ByteBuffer& out, const resp::KeySpec& spec) {
 
 void append_find(ByteBuffer& out, const resp::KeySpec& spec) {
   using Find = resp::KeySpec::Find;
-  resp::append_array_header(out, 4);
-  resp::append_bulk(out, "type");
-  resp::append_bulk(out, spec.find == Find::kRange    ? "range"
-                         : spec.find == Find::kKeynum ? "keynum"
-                                                      : "unknown");
-  resp::append_bulk(out, "spec");
+  append_type(out, spec.find == Find::kRange    ? "range"
+                   : spec.find == Find::kKeynum ? "keynum"
+                                                : "unknown");
   if (spec.find == Find::kUnknown) return resp::append_array_header(out, 0);
   if (spec.find == Find::kRange)
     return append_numbers(

@@ -47,13 +47,19 @@ TEST(KeyFacts, AKeyWhoseCopiesAnswerIsNotSaidToHaveNone) {
             "write-hot, without a local copy: no read since its last change; for 3m12s");
 }
 
+// The first key has 990 reads and 10 writes a second, over 10 s.
+HotkeysView mostly_read() {
+  HotkeysView view = sample_answer();
+  view.keys[0].window = std::chrono::seconds(10);
+  view.keys[0].reads_rate = 990;
+  view.keys[0].writes_rate = 10;
+  return view;
+}
+
 // A key that became busy a moment ago: for half of the window its clients were not counted.
 TEST(KeyFacts, CommandsArePartsOfThoseThatWereLookedAt) {
-  HotkeysView view = sample_answer();
+  HotkeysView view = mostly_read();
   KeyView& key = view.keys[0];
-  key.window = std::chrono::seconds(10);
-  key.reads_rate = 990;
-  key.writes_rate = 10;
   key.commands = {{"GET", 4950, 5000}, {"SET", 45, 5100}};
   key.clients = {{"10.0.0.7", 2500, 5010}, {"10.0.0.8", 500, 5000}};
   for (int i = 0; i < 6; ++i) key.clients.push_back({"10.0.1." + std::to_string(i), 10, 5000});
@@ -65,11 +71,8 @@ TEST(KeyFacts, CommandsArePartsOfThoseThatWereLookedAt) {
 
 // The counts are lower bounds of a sample. What they leave open is no third command.
 TEST(KeyFacts, SharesOfAllCommandsAreAHundredPercent) {
-  HotkeysView view = sample_answer();
+  HotkeysView view = mostly_read();
   KeyView& key = view.keys[0];
-  key.window = std::chrono::seconds(10);
-  key.reads_rate = 990;
-  key.writes_rate = 10;
   key.commands = {{"GET", 9470, 430}, {"SET", 100, 330}};
   EXPECT_EQ(text_of(key_facts(key, view), "commands"), "GET 99.0 %, SET 1.0 %");
   key.clients = {{"10.0.0.7", 9600, 400}};

@@ -5,6 +5,9 @@ import java.util.Scanner;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -120,23 +123,14 @@ final class Client {
     return seen;
   }
 
-  private static RedisStandaloneConfiguration server(int port) {
+  private static RedisStandaloneConfiguration at(int port) {
     RedisStandaloneConfiguration out = new RedisStandaloneConfiguration("127.0.0.1", port);
     out.setPassword("secret");
     return out;
   }
 
-  private static Seen withJedis(int port) throws Exception {
-    JedisConnectionFactory factory = new JedisConnectionFactory(server(port));
-    factory.afterPropertiesSet();
-    factory.start();
-    Seen seen = restartUnder(factory);
-    factory.destroy();
-    return seen;
-  }
-
-  private static Seen withLettuce(int port) throws Exception {
-    LettuceConnectionFactory factory = new LettuceConnectionFactory(server(port));
+  private static <Factory extends RedisConnectionFactory & InitializingBean & Lifecycle
+      & DisposableBean> Seen with(Factory factory) throws Exception {
     factory.afterPropertiesSet();
     factory.start();
     Seen seen = restartUnder(factory);
@@ -156,9 +150,11 @@ final class Client {
   public static void main(String[] args) throws Exception {
     int proxy = Integer.parseInt(args[0]);
     int server = Integer.parseInt(ask("SERVER PORT"));
-    compare("Jedis", withJedis(server), withJedis(proxy));
+    compare("Jedis", with(new JedisConnectionFactory(at(server))),
+        with(new JedisConnectionFactory(at(proxy))));
     System.out.println("ok jedis_as_direct");
-    compare("Lettuce", withLettuce(server), withLettuce(proxy));
+    compare("Lettuce", with(new LettuceConnectionFactory(at(server))),
+        with(new LettuceConnectionFactory(at(proxy))));
     System.out.println("ok lettuce_as_direct");
     System.exit(0);
   }

@@ -103,9 +103,6 @@ class Starter:
             ["redis-server", "--port", self._port, "--bind", "127.0.0.1", "--save", "", *tls],
             self._port,
         )
-        cluster = stack.enter_context(Cluster(3))
-        self._cluster_port = cluster.masters[0].port
-        self._nodes = [Node(each.redis.process) for each in cluster.masters]
 
     def _launch(self, name, arguments, port):
         process = Process(name, arguments, self._folder)
@@ -128,8 +125,9 @@ class Starter:
         out["TLS server"] = self._heatsink(
             "TLS server", ca, url=f"rediss://127.0.0.1:{self._tls_port}"
         )
-        out["cluster"] = self._heatsink("cluster", url=f"redis://127.0.0.1:{self._cluster_port}")
-        out["cluster"].servers = self._nodes
+        masters = self._stack.enter_context(Cluster(3)).masters
+        out["cluster"] = self._heatsink("cluster", url=f"redis://127.0.0.1:{masters[0].port}")
+        out["cluster"].servers = [Node(each.redis.process) for each in masters]
         out["2 workers"] = self._heatsink("2 workers", workers=2)
         return out
 

@@ -31,8 +31,12 @@ def run_load(
     cores=None,
     timeout_s=120,
     connections=CONNECTIONS,
+    flags=(),
 ):
-    """Sends `command` `requests` times over so many connections, `pipeline` at a time."""
+    """Sends `command` `requests` times over so many connections, `pipeline` at a time.
+
+    `flags`: more of redis-benchmark's own, such as --tls.
+    """
     arguments = [
         "redis-benchmark",
         "-p",
@@ -44,6 +48,7 @@ def run_load(
         "-P",
         pipeline,
         "--csv",
+        *flags,
     ]
     if random_keys:
         arguments += ["-r", random_keys]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What heatsink is to reach, one row each, and what a run reached.
 
-One target has no row: a miss at 1.1 (P=1) and 1.5 (P=16) times predixy's operations per CPU second.
-Debian has no predixy.
+What forwarding is to reach beside predixy, which Debian does not have: bench/pass_through.py.
 """
 
 import dataclasses
@@ -27,6 +26,7 @@ def _cost(pipeline):
     hit = {1: 5.0, 16: 0.40}[pipeline]
     miss = {1: 5.5, 16: 0.75}[pipeline]
     redis = {1: 1.3, 16: 0.35}[pipeline]
+    to_bare = {1: 0.95, 16: 0.87}[pipeline]
     hot, random = ("hot GET", pipeline), ("random GET", pipeline)
     return [
         Target("hit: us of proxy CPU", hot, lambda at: at["heatsink"]["cpu_us"], hit),
@@ -34,7 +34,7 @@ def _cost(pipeline):
             "hit: operations per CPU second, to the bare responder's",
             hot,
             lambda at: at["heatsink"]["to_bare"],
-            0.90,
+            to_bare,
             at_most=False,
         ),
         Target(

@@ -7,7 +7,9 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -123,9 +125,25 @@ const char* remedy_of(int error_number) {
   }
 }
 
-}  // namespace
+// recv() and send() of the C library are points where a thread may be cancelled: each of them takes
+// a dozen instructions and two atomic operations around the system call, 3 % of the proxy's CPU
+// time (bench/pass_through.py, one GET at a time). No thread of ours is ever cancelled. The thread
+// sanitizer must see the calls, because they order threads.
+ssize_t receive(int fd, char* bytes, std::size_t size) noexcept {
+#if defined(__SANITIZE_THREAD__) || !defined(SYS_recvfrom)
+  return ::recv(fd, bytes, size, 0);
+#else
+  return ::syscall(SYS_recvfrom, fd, bytes, size, 0, nullptr, nullptr);
+#endif
+}
 
-namespace {
+ssize_t transmit(int fd, const char* bytes, std::size_t size) noexcept {
+#if defined(__SANITIZE_THREAD__) || !defined(SYS_sendto)
+  return ::send(fd, bytes, size, MSG_NOSIGNAL);
+#else
+  return ::syscall(SYS_sendto, fd, bytes, size, MSG_NOSIGNAL, nullptr, 0);
+#endif
+}
 
 enum class Sharing { kPort, kAlone };
 
@@ -250,7 +268,7 @@ Status connect_result(const Fd& socket) {
 IoResult read_some(int fd, char* bytes, std::size_t size) noexcept {
   assert(size > 0);
   while (true) {
-    const ssize_t count = ::recv(fd, bytes, size, 0);
+    const ssize_t count = receive(fd, bytes, size);
     if (count > 0) return {IoStatus::kOk, static_cast<std::size_t>(count)};
     if (count == 0) return {IoStatus::kClosed};
     if (errno == EAGAIN) return {IoStatus::kAgain};
@@ -291,7 +309,7 @@ void reset_at_close(int fd) noexcept {
 
 IoResult write_some(int fd, const char* bytes, std::size_t size) noexcept {
   while (true) {
-    const ssize_t count = ::send(fd, bytes, size, MSG_NOSIGNAL);
+    const ssize_t count = transmit(fd, bytes, size);
     if (count >= 0) return {IoStatus::kOk, static_cast<std::size_t>(count)};
     if (errno == EAGAIN) return {IoStatus::kAgain};
     if (errno != EINTR) return {IoStatus::kClosed, 0, errno};

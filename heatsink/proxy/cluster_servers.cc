@@ -114,7 +114,11 @@ std::uint64_t ClusterServers::map_version() {
 }
 
 ClusterServers::Node& ClusterServers::node_of(redis::UpstreamAddress& server) {
+  // Nearly always the same one, so that a search and its division are saved.
+  if (latest_node_ != nullptr && latest_server_ == &server) return *latest_node_;
   Node& node = nodes_[&server];
+  latest_server_ = &server;
+  latest_node_ = &node;
   if (node.server == nullptr) {
     random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
     node.server = std::make_unique<SingleServer>(shared_, server, loop_, counters_,
@@ -276,6 +280,7 @@ void ClusterServers::end_turn() {
   ended_.clear();
   for (auto& [address, node] : nodes_) node.server->end_turn();
   if (map_ == nullptr) return;
+  latest_node_ = nullptr;
   std::erase_if(nodes_, [](const auto& each) {
     const Node& node = each.second;
     return !node.in_map && node.borrowed == 0 && node.server->is_unused();

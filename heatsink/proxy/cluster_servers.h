@@ -155,6 +155,8 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   bool looked_ = false;                           // at the directory, in this turn
   redis::UpstreamAddress* home_ = nullptr;
   std::unordered_map<const redis::UpstreamAddress*, Node> nodes_;
+  const redis::UpstreamAddress* latest_server_ = nullptr;  // that node_of() was asked for
+  Node* latest_node_ = nullptr;                            // null: may be gone
   std::deque<Refused> refused_;
   std::vector<Split> splits_;                    // in flight
   std::vector<std::unique_ptr<Scatter>> ended_;  // freed at the end of the turn

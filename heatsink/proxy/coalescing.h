@@ -46,6 +46,7 @@ class Coalescing {
       : shared_(shared), loop_(loop), counters_(counters), carrier_(std::move(carrier)) {}
   Coalescing(const Coalescing&) = delete;
 
+  bool is_on() const { return !shared_.current().coalescing_windows.empty(); }
   // How long writes of this key are gathered; 0: they are not.
   Nanos window_of(std::string_view key) const;
   bool may_send(std::string_view key, const CoalescedWrite::Target& target) {

@@ -35,6 +35,10 @@ struct CommandFacts {
   SpreadVerb spread_as = SpreadVerb::kNone;
   ScriptUse scripts = ScriptUse::kNone;
   const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
+  // It only goes to a server on a shared connection, unless the client's state says otherwise.
+  bool is_simple() const {
+    return route == Route::kShared && fan_out == nullptr && !shows_cluster && !asks_tracking;
+  }
 };
 
 // Too slow for every request: keep the result. `number` and `local` are copied into it.

@@ -18,6 +18,7 @@ std::optional<Coalescible> Gathering::may_gather(const Request& request) const {
 }
 
 Outcome Gathering::gather(const Request& request) {
+  if (!parts_.coalescing->is_on()) return Outcome::kPass;
   const std::optional<Coalescible> write = may_gather(request);
   if (!write) return Outcome::kPass;
   Coalescing& coalescing = *parts_.coalescing;

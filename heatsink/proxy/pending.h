@@ -62,6 +62,9 @@ struct Pending : copies::Effects {
   bool pins = false;           // it made the client keep its private connection
   bool is_unexecuted = false;  // no server has executed it, and none will
   bool reveals_keys = true;    // the reply may reveal something about a key
+  // Its reply goes to the client as it is and changes nothing that the proxy knows of the client,
+  // and it owns no memory: Requester::take_whole() may take the reply.
+  bool is_usual = false;
   std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
   std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb
   std::uint32_t expected = 0;  // estimated bytes of the reply

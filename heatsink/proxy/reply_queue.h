@@ -57,6 +57,12 @@ class ReplyQueue {
     keep(ticket, bytes);
   }
 
+  // put() and end() of a whole reply.
+  void put_whole(Ticket ticket, std::string_view reply, ByteBuffer& out) {
+    put(ticket, reply, out);
+    end(ticket, out);
+  }
+
   // The reply is complete.
   void end(Ticket ticket, ByteBuffer& out) {
     place_of(ticket).has_ended = true;

@@ -34,6 +34,10 @@ class Requester : public copies::HeldClient {
   // empty.
   virtual void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                           std::string_view kept) = 0;
+  // The whole reply, not an error, to a request with Pending::is_usual has arrived, read before
+  // `read_at`: take_reply(), note_reply_at(), note_reply_size() and reply_done() in one call. Sends
+  // nothing on the connection.
+  virtual void take_whole(const Pending& pending, std::string_view bytes, TimePoint read_at);
   // The connection failed. `begun`: a part of the reply was handed on. `problem` names the server.
   virtual void reply_lost(Pending& pending, bool begun, const std::string& problem) = 0;
   // A reply or message was read before `at`. At Level::kSession, only copies proven since then may

@@ -36,6 +36,13 @@ class Ring {
     --size_;
   }
 
+  // The element stays as it is until another one takes its place. REQUIRES that it owns nothing.
+  void drop_front() {
+    assert(size_ > 0);
+    head_ = (head_ + 1) & (capacity_ - 1);
+    --size_;
+  }
+
   T pop_front() {
     T value = std::move(front());
     head_ = (head_ + 1) & (capacity_ - 1);

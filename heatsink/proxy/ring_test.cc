@@ -22,6 +22,18 @@ TEST(Ring, IsAQueueWhileItWrapsAndGrows) {
   EXPECT_EQ(out, in);
 }
 
+TEST(Ring, GivesTheSlotOfADroppedElementToANewOne) {
+  Ring<int> ring;
+  for (int i = 0; i < 8; ++i) ring.push_back(int(i));
+  ring.drop_front();
+  ring.drop_front();
+  EXPECT_EQ(ring.size(), 6u);
+  ring.push_back(8);
+  ring.push_back(9);
+  EXPECT_EQ(ring.capacity(), 8u);
+  for (int i = 2; i < 10; ++i) EXPECT_EQ(ring.pop_front(), i);
+}
+
 TEST(Ring, HoldsWhatCanOnlyBeMoved) {
   Ring<std::unique_ptr<int>> ring;
   for (int i = 0; i < 20; ++i) *ring.push_back(std::make_unique<int>(i)) += 100;

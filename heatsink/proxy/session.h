@@ -112,6 +112,7 @@ class Session final : public ClientTransport::Listener,
   void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
+  void take_whole(const Pending& pending, std::string_view bytes, TimePoint read_at) override;
   void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
   void note_reply_at(TimePoint at) override { traffic_.note_reply_at(at); }
   void hold() override { ++traffic_.holds; }
@@ -252,7 +253,13 @@ class Session final : public ClientTransport::Listener,
 
   // session_memory.cc
   void note_memory();
-  std::size_t kept_at_most(std::size_t part) const;
+  void note_reply_memory();
+  // This part of proxy.client-output-limit; only a fair share while memory is short, so that the
+  // client's socket fills instead. Inline, because division by a constant costs next to nothing.
+  std::size_t kept_at_most(std::size_t part) const {
+    const std::size_t limit = parts_.shared.options().client_output_max.count / part;
+    return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
+  }
   void out_of_memory();
   // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
@@ -270,6 +277,7 @@ class Session final : public ClientTransport::Listener,
   static Step step_of(Outcome outcome) {  // REQUIRES an outcome other than kPass
     return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
   }
+  bool is_simple(const Request& request) const;
   Step carry_out(Request& request);
   Step run(Request& request);
   Step leave_bound();
@@ -545,13 +553,14 @@ class Session final : public ClientTransport::Listener,
   std::vector<std::string_view> get_args_;  // of the request that send_cold() looks at
   ByteBuffer input_;                        // bytes that could not be processed yet
   MemoryShare memory_;
-  bool throttled_ = false;    // input_ waits until the client takes replies
-  bool used_ = true;          // since the last shrink()
-  bool flush_due_ = false;    // flush() runs before the turn ends
-  bool resume_due_ = false;   // resume() runs before the turn ends
-  bool is_in_batch_ = false;  // the client sent others together with the request looked at
-  TimePoint held_since_{};    // the output waits for replies of the server; unset: it does not
-  TimePoint waits_since_{};   // when it sent the oldest unanswered request; unset: all are answered
+  std::size_t noted_reply_bytes_ = 0;  // at the last note_reply_memory()
+  bool throttled_ = false;             // input_ waits until the client takes replies
+  bool used_ = true;                   // since the last shrink()
+  bool flush_due_ = false;             // flush() runs before the turn ends
+  bool resume_due_ = false;            // resume() runs before the turn ends
+  bool is_in_batch_ = false;           // the client sent others together with the request looked at
+  TimePoint held_since_{};   // the output waits for replies of the server; unset: it does not
+  TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
 
   Awaited stall_ = Awaited::kNothing;
   std::unique_ptr<Request> waiting_;  // the request that could not go on; later ones wait behind it

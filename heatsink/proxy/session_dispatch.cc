@@ -52,12 +52,21 @@ Session::Step Session::dispatch(Request& request) {
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
   const Outcome outcome = reliefs_.arrives(request);
-  const Step step = outcome == Outcome::kPass ? carry_out(request) : step_of(outcome);
+  const Step step = outcome != Outcome::kPass ? step_of(outcome)
+                    : is_simple(request)      ? forward(request, false)
+                                              : carry_out(request);
   // A request that reached the server keeps the tokens of its limits.
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
   // A script that waits for a server that is away will run on the one that comes back.
   if (step == Step::kDone && request.facts->uses_scripts) ran_script_at_ = request.now;
   return step;
+}
+
+// carry_out() and run() would find nothing to do but to forward it.
+bool Session::is_simple(const Request& request) const {
+  return request.facts->is_simple() && user_ == User::kShared && !in_multi_ &&
+         listeners_ == nullptr && request.has_right_arity() && !is_unknown_subcommand(request) &&
+         parts_.shared.current().spreads.empty();
 }
 
 Session::Step Session::carry_out(Request& request) {
@@ -235,6 +244,9 @@ Session::Step Session::send_on(Upstream& connection, Request& request, PendingKi
   pending.rewritten = request.facts->shows_cluster && rewrites_reply(request, kind);
   pending.pins = pins;
   pending.ticket = replies_.expect();
+  pending.is_usual = kind == PendingKind::kForward && !pending.silent && !pending.rewritten &&
+                     !pins && pending.keys.size() <= 1 && pending.asked_right == nullptr &&
+                     pending.spread == nullptr;
   if (!harmless) {
     last_effect_ = pending.ticket;
     written_.note(connection.server());

@@ -10,6 +10,7 @@ namespace heatsink::proxy {
 // anything before it, is left to dispatch(). Returns the number of bytes done. REQUIRES
 // may_parse().
 std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
+  if (!resp::may_be_plain_get(bytes)) return 0;
   const CommandFacts* const get = parts_.commands.get();
   if (get == nullptr || !takes_runs() || !reliefs_.passes_plain_gets()) return 0;
   std::size_t used = 0;

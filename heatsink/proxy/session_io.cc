@@ -381,7 +381,7 @@ void Session::flush() {
       break;
   }
   note_answered();
-  note_memory();
+  note_reply_memory();
   if (private_) private_->pause(false);
   room_available();
   finish_if_done();

@@ -18,6 +18,12 @@ void Session::note_memory() {
   if (memory_.note(buffer_bytes()) && parts_.shared.memory.is_exhausted()) host_.shed_later();
 }
 
+// After a reply has come or gone, which changes no other buffer.
+void Session::note_reply_memory() {
+  const std::size_t bytes = client_.output().capacity() + replies_.kept_bytes();
+  if (std::exchange(noted_reply_bytes_, bytes) != bytes) note_memory();
+}
+
 // A client that is idle keeps only its state. One that works keeps its small buffers; it gets new
 // large ones once a second at most, which is nothing beside the work that fills them.
 void Session::shrink() {
@@ -34,13 +40,6 @@ void Session::shrink() {
   }
   if (idle && private_) private_->shrink();
   note_memory();
-}
-
-// This part of proxy.client-output-limit; only a fair share while memory is short, so that the
-// client's socket fills instead.
-std::size_t Session::kept_at_most(std::size_t part) const {
-  const std::size_t limit = parts_.shared.options().client_output_max.count / part;
-  return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
 }
 
 void Session::out_of_memory() {

@@ -78,7 +78,7 @@ void Session::put_out(std::string_view bytes) {
 
 void Session::note_output() {
   flush_later();
-  note_memory();
+  note_reply_memory();
   if (!private_) return;
   const std::size_t waiting_max = private_->in_big_reply() ? kPauseAt : kept_at_most(4);
   if (client_.output().size() > std::min(waiting_max, kept_at_most(4))) private_->pause(true);
@@ -118,6 +118,22 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
     if (!settle_state(pending, ok, reply, kept)) return;
     if (pending.rewritten) put_rewritten(pending, kept);
     end_reply(pending.ticket);
+    after_reply();
+  });
+}
+
+void Session::take_whole(const Pending& pending, std::string_view bytes, TimePoint read_at) {
+  if (pending.reveals_keys) note_reply_at(read_at);
+  if (pending.sized_as != 0) note_reply_size(pending, bytes.size());
+  ++traffic_.received;
+  owed_ -= pending.expected;
+  if (closed_) {
+    if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
+    return;
+  }
+  within_memory([&] {
+    replies_.put_whole(pending.ticket, bytes, client_.output());
+    note_output();
     after_reply();
   });
 }

@@ -226,6 +226,10 @@ void Upstream::process(std::string_view bytes) {
       return;
     }
     const bool ends = step.status == resp::ScanStatus::kReply;
+    if (ends && hand_on_whole(bytes.substr(0, step.consumed))) {
+      bytes.remove_prefix(step.consumed);
+      continue;
+    }
     route(bytes.substr(0, step.consumed), ends);
     if (state_ == State::kFailed) return;
     if (begun_ && !push_ && !(in_line && scanner_.in_text())) timeouts_.progress(loop_.now());

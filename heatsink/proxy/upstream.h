@@ -231,6 +231,7 @@ class Upstream final : public net::FdHandler {
   bool may_be_message() const;
   bool is_silenced();
   void route(std::string_view bytes, bool ends);
+  bool hand_on_whole(std::string_view bytes);
   void want_write(bool on);
 
   Host& host_;

@@ -10,6 +10,12 @@
 
 namespace heatsink::resp {
 
+// False: no plain_get() begins here. For requests that are not, nearly free.
+inline bool may_be_plain_get(std::string_view bytes) {
+  constexpr std::size_t kName = std::string_view("*2\r\n$3\r\n").size();
+  return bytes.size() > kName && bytes[1] == '2' && (bytes[kName] | 0x20) == 'g';
+}
+
 inline constexpr std::size_t kPlainKeyMax = 1024;  // longer keys are left to RequestParser
 
 // The length of the first request in `bytes` if it is a complete `*2 $3 GET $n key` (GET in

@@ -26,6 +26,15 @@ TEST(PlainGet, IsTheFirstRequestAndItsKey) {
   EXPECT_EQ(key, "");
 }
 
+TEST(PlainGet, IsRuledOutByTheBeginningOfMostOtherRequests) {
+  for (const std::string& wire :
+       {request("GET", "user:1"), request("get", "k"), request("GET", "")})
+    EXPECT_TRUE(may_be_plain_get(wire)) << wire;
+  EXPECT_FALSE(may_be_plain_get("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n"));
+  EXPECT_FALSE(may_be_plain_get(request("DEL", "k")));
+  EXPECT_FALSE(may_be_plain_get("*2\r\n$3\r\n"));
+}
+
 TEST(PlainGet, LeavesEverythingElseToTheParser) {
   std::string_view key;
   for (const std::string& wire :

@@ -52,6 +52,13 @@ class PlayedClient final : public proxy::Requester {
     return pending;
   }
 
+  // As a session marks most of its requests.
+  Pending usual_request() {
+    Pending pending = request();
+    pending.is_usual = true;
+    return pending;
+  }
+
   std::uint64_t id() const override { return id_; }
   bool closed() const override { return is_closed; }
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override {
@@ -59,6 +66,10 @@ class PlayedClient final : public proxy::Requester {
   }
   void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) override {
     note((ticket == ReplyQueue::kNone ? "hears " : "gets ") + shown(bytes));
+  }
+  void take_whole(const Pending& pending, std::string_view bytes, TimePoint read_at) override {
+    note("whole " + std::to_string(pending.ticket) + " " + shown(bytes));
+    last_reply_at = read_at;
   }
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& /*reply*/,
                   std::string_view kept) override {
@@ -258,6 +269,50 @@ TEST_F(UpstreamTest, EachReplyGoesToWhoAskedAndOnlyAfterItsFence) {
   EXPECT_GT(ann_.last_reply_at, TimePoint{});
 }
 
+TEST_F(UpstreamTest, AUsualReplyIsHandedOnInOneCall) {
+  connect();
+  server_.answers = {"$1\r\na\r\n", "+OK\r\n", "-ERR no\r\n", "*1\r\n:1\r\n", ":3\r\n"};
+  for (int i = 0; i < 4; ++i) send(kGet, ann_.usual_request());
+  send(kGet, ben_.request());
+  pass();
+  EXPECT_THAT(events(), ElementsAre("settled 1", "client 1 whole 1 $1|a|", "settled 2",
+                                    "client 1 whole 2 +OK|", "settled 3",
+                                    "client 1 gets 3 -ERR no|", "client 1 done 3 error",
+                                    "settled 4", "client 1 gets 4 *1|:1|", "client 1 done 4",
+                                    "settled 1", "client 2 gets 1 :3|", "client 2 done 1"));
+  EXPECT_TRUE(connection_->owes_nothing());
+  EXPECT_EQ(connection_->owed(), 0u);
+  EXPECT_EQ(worker_.bytes_answered, 7u + 5 + 9 + 8 + 4);
+  EXPECT_GT(ann_.last_reply_at, TimePoint{});
+}
+
+TEST_F(UpstreamTest, AUsualReplyThatComesInPartsIsHandedOnAsItComes) {
+  connect();
+  send(kGet, ann_.usual_request());
+  send(kGet, ann_.usual_request());
+  pass();
+  for (const std::string_view part : {"$", "4\r\nab", "cd\r\n:", "5\r\n"}) {
+    server_.say(part);
+    pass();
+  }
+  EXPECT_THAT(events(), ElementsAre("settled 1", "client 1 gets 1 $", "client 1 gets 1 4|ab",
+                                    "client 1 gets 1 cd|", "client 1 done 1", "settled 2",
+                                    "client 1 gets 2 :", "client 1 gets 2 5|", "client 1 done 2"));
+}
+
+TEST_F(UpstreamTest, AUsualReplyTooBigToShareIsAskedForAgain) {
+  connect();
+  ann_.is_repeatable = ben_.is_repeatable = true;
+  ben_.is_congested = true;
+  server_.answers = {"$2000\r\n" + std::string(2000, 'x') + "\r\n", "$1\r\na\r\n"};
+  send(kGet, ann_.usual_request());
+  send(kGet, ben_.usual_request());
+  pass();
+  EXPECT_THAT(events(),
+              ElementsAre("settled 1", "client 1 again 1 *2|$3|GET|$1|k|", "client 1 done 0",
+                          "settled 1", "client 2 again 1 *2|$3|GET|$1|k|", "client 2 done 0"));
+}
+
 TEST_F(UpstreamTest, WhatIsLostIsToldOnceAndOnlyWhatMayHaveBeenSeenIsFenced) {
   connect();
   send(kGet, ann_.request());
@@ -284,7 +339,7 @@ TEST_F(UpstreamTest, AReplyToWhatHasNotBeenSentEndsTheConnection) {
   network_.options().window_bytes = 100;
   connect();
   server_.node.stop_for(std::chrono::seconds(1));
-  send("*2\r\n$3\r\nGET\r\n$200\r\n" + std::string(200, 'k') + "\r\n", ann_.request());
+  send("*2\r\n$3\r\nGET\r\n$200\r\n" + std::string(200, 'k') + "\r\n", ann_.usual_request());
   pass();
   server_.say("$1\r\nx\r\n");
   pass(Millis(100));

@@ -235,6 +235,10 @@ class Proxy:
     def pid(self):
         return self._process.pid
 
+    @property
+    def admin(self):
+        return self._admin
+
     def begin(self):
         for port in (self.port, self._admin):
             self._process.wait_until_serving(port)

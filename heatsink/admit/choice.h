@@ -21,6 +21,7 @@ enum class EvictionOrder : std::uint8_t {
 struct Choice {
   static constexpr std::uint32_t kNever = UINT32_MAX;
   static constexpr std::uint32_t kHistoryMax = 6;  // the longest history that the Chooser tries
+  static constexpr std::uint32_t kAnyPace = 0;
 
   // A key gets a copy at this read since its last write, or since the history forgot it. kNever: no
   // copy would pay for its fill.
@@ -32,6 +33,9 @@ struct Choice {
   // The same as `reads` while the cache has room for another copy, if that is less: an early copy
   // takes no other copy's room.
   std::uint32_t reads_with_room = kNever;
+  // The history also forgets a key after this many times the pause between the reads of a key whose
+  // copies just pay (pay_pause()). kAnyPace: it does not.
+  std::uint32_t pace = kAnyPace;
 
   std::uint32_t reads_if(bool has_room) const {
     return has_room && reads != kNever ? std::min(reads, reads_with_room) : reads;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <utility>
 
 namespace heatsink::admit {
 namespace {
@@ -17,6 +19,9 @@ constexpr double kWorthwhile = 0.01;
 // not judged by kWorthwhile before the miniatures have seen so many reads: it may lose nothing so
 // far, but need not gain.
 constexpr double kReadsUntilFair = 1024;
+// What copies have done in fact, over about five calls of measured(), counts from so many reads.
+constexpr double kMeasuredKept = 0.8;
+constexpr double kMeasuredMin = 2000;
 constexpr double kLossAtFirst = 0.001;
 // The first decision comes early, because a proxy that starts copies nothing useful before it.
 constexpr std::uint64_t kFirstInterval = 64;
@@ -34,6 +39,10 @@ std::vector<Choice> alternatives() {
     for (const std::uint32_t reads : {6U, 14U})
       all.push_back({reads, Choice::kHistoryMax, order, 3});
   }
+  // Such copies come and go by their time, so the order does not matter.
+  for (const std::uint32_t pace : {1U, 3U})
+    for (const std::uint32_t reads : {3U, 4U, 6U, 10U})
+      all.push_back({.reads = reads, .history = Choice::kHistoryMax, .pace = pace});
   return all;
 }
 
@@ -44,6 +53,8 @@ std::uint64_t mask_for(const ChooserOptions& options) {
 std::size_t in_miniature(const ChooserOptions& options) {
   return std::max<std::size_t>(options.copies / (mask_for(options) + 1), 1);
 }
+
+double to_seconds(Nanos span) { return std::chrono::duration<double>(span).count(); }
 
 std::uint32_t number_of(KeyHash key) { return static_cast<std::uint32_t>(key.value); }
 
@@ -56,6 +67,7 @@ Chooser::Chooser(const ChooserOptions& options, const Choice& first)
       curve_(options.copies, in_miniature(options)),
       choice_(first),
       interval_(kFirstInterval),
+      began_by_guess_(options.is_guess),
       interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)) {
   for (const Choice& choice : alternatives())
     alternatives_.push_back({Miniature(choice, in_miniature(options))});
@@ -65,9 +77,11 @@ Chooser::Chooser(const ChooserOptions& options, const Choice& first)
 
 void Chooser::set_costs(const Costs& costs) {
   costs_ = costs;
+  for (Alternative& each : alternatives_) each.miniature.set_costs(costs, options_.life);
+  curve_.set_costs(costs, options_.life);
   if (!guess_) return;
-  choice_ = *guess_;
-  if (costs.reads_to_pay > ChooserOptions::kGuessedReadsMax) choice_.reads = Choice::kNever;
+  const bool is_dear = costs.reads_to_pay > ChooserOptions::kGuessedReadsMax;
+  choice_ = is_dear ? ChooserOptions::kGuess : *guess_;
 }
 
 void Chooser::read(KeyHash key, TimePoint now) {
@@ -75,20 +89,23 @@ void Chooser::read(KeyHash key, TimePoint now) {
   const Nanos life = known == nullptr ? options_.life : std::min(*known, options_.life);
   for (Alternative& each : alternatives_) each.miniature.read(number_of(key), now, life);
   curve_.read(number_of(key), now, life);
-  if (++reads_ >= interval_) decide();
+  if (++reads_ >= interval_) decide(now);
 }
 
 void Chooser::write(KeyHash key) {
-  for (Alternative& each : alternatives_) each.miniature.write(number_of(key), costs_.reads_to_pay);
-  curve_.write(number_of(key), costs_.reads_to_pay);
+  for (Alternative& each : alternatives_) each.miniature.write(number_of(key));
+  curve_.write(number_of(key));
 }
 
 void Chooser::filled(KeyHash key, Nanos life) { lives_.put(number_of(key), life); }
 
-void Chooser::decide() {
+void Chooser::decide(TimePoint now) {
   guess_.reset();
   reads_ = 0;
   interval_ = std::min(interval_ * 2, interval_max_);
+  const TimePoint before = std::exchange(decided_at_, now);
+  // The first call does not know since when the reads have come.
+  if (before != TimePoint{}) seconds_ = seconds_ * kDecay + to_seconds(now - before);
   double current = 0;  // kNever saves nothing
   for (Alternative& each : alternatives_) {
     each.tally.add(each.miniature.take_counts(), kDecay);
@@ -98,11 +115,18 @@ void Chooser::decide() {
   const double needed = best.tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
   const double possible = best.tally.saved(costs_);
   if (possible <= needed && current <= kWorthwhile / 2) {
-    choice_.reads = Choice::kNever;
+    const bool is_known = best.tally.reads >= kReadsUntilFair || !began_by_guess_;
+    if (is_known && !pays_in_fact()) choice_.reads = Choice::kNever;
   } else if (possible > current + kMargin) {
     choice_ = best.miniature.choice();
   }
   if (choice_.reads != Choice::kNever) curve_.follow(choice_);
+}
+
+void Chooser::measured(const Miniature::Counts& counts) { measured_.add(counts, kMeasuredKept); }
+
+bool Chooser::pays_in_fact() const {
+  return measured_.reads >= kMeasuredMin && measured_.saved(costs_) > kWorthwhile;
 }
 
 // The first one of those that save most.
@@ -111,6 +135,18 @@ const Chooser::Alternative& Chooser::best() const {
                            [this](const Alternative& one, const Alternative& other) {
                              return one.tally.saved(costs_) < other.tally.saved(costs_);
                            });
+}
+
+// The history that readers keep has no times. What counts is how many reads come in the pause.
+std::uint64_t Chooser::history() const {
+  const std::uint64_t longest = options_.copies * choice_.history;
+  if (choice_.pace == Choice::kAnyPace || seconds_ <= 0) return longest;
+  double misses = 0;
+  for (const Alternative& each : alternatives_)
+    if (each.miniature.choice() == choice_) misses = each.tally.reads - each.tally.hits;
+  const double pause = to_seconds(choice_.pace * pay_pause(options_.life, costs_));
+  const double in_pause = pause * misses / seconds_ * static_cast<double>(sample_mask_ + 1);
+  return static_cast<std::uint64_t>(std::min(in_pause, static_cast<double>(longest)));
 }
 
 double Chooser::fills_per_read() const {

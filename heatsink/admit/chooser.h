@@ -25,9 +25,13 @@ struct ChooserOptions {
   // Copies in a miniature. More: a better choice on a quiet server, and more CPU time.
   std::size_t miniature_copies = 512;
   // The first choice is a guess: as long as a copy has to answer more than kGuessedReadsMax reads
-  // to pay, nothing is copied before the first decision.
+  // to pay, kGuess takes its place until the first decision.
   bool is_guess = false;
   static constexpr std::uint32_t kGuessedReadsMax = 2;
+  // As who does not know for how long to hire waits with buying until the hire has cost as much
+  // (Karlin et al., Competitive Snoopy Caching, 1988), a key gets a copy only when it has been read
+  // about as often as the copy has to answer.
+  static constexpr Choice kGuess{.reads = 6, .history = Choice::kHistoryMax, .pace = 1};
 };
 
 // Plays every alternative in miniature on a sample of the keys, chosen by hash: all reads of a
@@ -45,6 +49,8 @@ class Chooser {
   }
   std::uint64_t sample_mask() const { return sample_mask_; }
   std::size_t copies() const { return options_.copies; }
+  // The history of the choice, as SightingCounter::see() has it: in reads of keys without a copy.
+  std::uint64_t history() const;
 
   // REQUIRES samples(key). O(1), 0.6 to 0.8 us.
   void read(KeyHash key, TimePoint now);
@@ -52,6 +58,9 @@ class Chooser {
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life);
 
+  // What all copies have done since the last call, of about a second. Where they pay in fact, they
+  // are not given up for what the sample says: the busiest keys may be outside of it.
+  void measured(const Miniature::Counts& counts);
   // From now on, for the past as well (but reads_to_pay).
   void set_costs(const Costs& costs);
 
@@ -74,8 +83,9 @@ class Chooser {
     Tally tally{};
   };
 
-  void decide();
+  void decide(TimePoint now);
   const Alternative& best() const;
+  bool pays_in_fact() const;
 
   const ChooserOptions options_;
   const std::uint64_t sample_mask_;
@@ -87,7 +97,11 @@ class Chooser {
   std::optional<Choice> guess_;  // none: it is known better
   std::uint64_t reads_ = 0;      // since the last decision
   std::uint64_t interval_;       // reads between decisions: grows to interval_max_
+  const bool began_by_guess_;
   const std::uint64_t interval_max_;
+  Tally measured_;
+  TimePoint decided_at_{};
+  double seconds_ = 0;  // in which the tallies came, with the same loss
 };
 
 }  // namespace heatsink::admit

@@ -132,5 +132,53 @@ TEST_F(ChooserTest, CopiesThatEndBeforeTheyAreReadDoNotPay) {
   EXPECT_LE(best(chooser), 0);
 }
 
+// A fill costs nine reads. Before anything is known, a key has to be read often, and soon.
+TEST_F(ChooserTest, BeforeItKnowsADearCopyGoesToWhatIsReadOften) {
+  const Costs dear{.fill = 9, .reads_to_pay = 10};
+  const Chooser guesses({.copies = 1000, .costs = dear, .is_guess = true});
+  EXPECT_EQ(guesses.choice(), ChooserOptions::kGuess);
+  const Chooser cheap({.copies = 1000, .costs = {.fill = 1, .reads_to_pay = 2}, .is_guess = true});
+  EXPECT_EQ(cheap.choice(), Choice{});
+}
+
+// 320 keys are read four times per second, and 2000 every two seconds. Copies live for ten seconds
+// and have to answer ten reads: those of the first keys answer 40, those of the others five.
+TEST_F(ChooserTest, WhatIsReadTooSeldomForItsCopiesIsForgottenInTime) {
+  Chooser chooser({.copies = 65'536,
+                   .costs = {.fill = 9, .reads_to_pay = 10},
+                   .life = std::chrono::seconds(10),
+                   .miniature_copies = 2048});
+  TimePoint now{std::chrono::seconds(1)};
+  std::uint64_t seldom = 0;
+  for (int i = 0; i < 300 * 12; ++i, now += std::chrono::seconds(1) / 12) {
+    for (std::uint64_t often = 0; often < 320; ++often)
+      if (often % 3 == static_cast<std::uint64_t>(i) % 3) read(chooser, often * 7, now);
+    for (int each = 0; each < 83; ++each) read(chooser, 1'000'000 + seldom++ % 2000, now);
+  }
+  EXPECT_NE(chooser.choice().pace, Choice::kAnyPace);
+  EXPECT_GT(best(chooser), 0.2);
+  // 1000 reads of keys without copies come in a second, the pause of a key whose copies just pay.
+  EXPECT_LT(chooser.history(), 6000U);
+  EXPECT_GT(chooser.history(), 300U);
+}
+
+// All keys of the sample are read once, while the copies in fact answer half of all reads.
+TEST_F(ChooserTest, CopiesThatPayInFactAreNotGivenUpForWhatTheSampleSays) {
+  Chooser in_fact(options());
+  Chooser sampled(options());
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    if (i % 1000 == 0) in_fact.measured({.reads = 10'000, .hits = 5000, .fills = 1000});
+    read(in_fact, i);
+    read(sampled, i);
+  }
+  EXPECT_NE(in_fact.choice().reads, Choice::kNever);
+  EXPECT_EQ(sampled.choice().reads, Choice::kNever);
+  for (std::uint64_t i = 20'000; i < 40'000; ++i) {
+    if (i % 1000 == 0) in_fact.measured({.reads = 10'000, .hits = 1000, .fills = 1000});
+    read(in_fact, i);
+  }
+  EXPECT_EQ(in_fact.choice().reads, Choice::kNever) << "they do not pay any more";
+}
+
 }  // namespace
 }  // namespace heatsink::admit

@@ -34,6 +34,13 @@ void CopyCurve::follow(const Choice& choice) {
     sizes_.push_back({part(copies_, size), Miniature(choice, in_miniature), {}});
   }
   reads_ = 0;
+  set_costs(costs_, life_);
+}
+
+void CopyCurve::set_costs(const Costs& costs, Nanos life) {
+  costs_ = costs;
+  life_ = life;
+  for (Size& size : sizes_) size.miniature.set_costs(costs, life);
 }
 
 void CopyCurve::read(std::uint32_t key, TimePoint now, Nanos life) {
@@ -41,8 +48,8 @@ void CopyCurve::read(std::uint32_t key, TimePoint now, Nanos life) {
   if (++reads_ >= kReadsPerInterval) add_counts();
 }
 
-void CopyCurve::write(std::uint32_t key, std::uint32_t reads_to_pay) {
-  for (Size& size : sizes_) size.miniature.write(key, reads_to_pay);
+void CopyCurve::write(std::uint32_t key) {
+  for (Size& size : sizes_) size.miniature.write(key);
 }
 
 void CopyCurve::add_counts() {

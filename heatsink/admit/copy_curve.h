@@ -29,9 +29,11 @@ class CopyCurve {
 
   // Begins anew if it is another choice. REQUIRES choice.reads != kNever.
   void follow(const Choice& choice);
+  // From now on; see Miniature.
+  void set_costs(const Costs& costs, Nanos life);
 
   void read(std::uint32_t key, TimePoint now, Nanos life);
-  void write(std::uint32_t key, std::uint32_t reads_to_pay);
+  void write(std::uint32_t key);
 
   // By rising number of copies. Empty before enough reads were seen.
   std::vector<Point> points(const Costs& costs) const;
@@ -49,6 +51,8 @@ class CopyCurve {
   const std::size_t miniature_copies_;
   std::vector<Size> sizes_;
   std::uint64_t reads_ = 0;  // since add_counts()
+  Costs costs_;
+  Nanos life_{1};
 };
 
 }  // namespace heatsink::admit

@@ -78,7 +78,7 @@ TEST(CopyCurve, WritesAndCostsCount) {
   for (std::uint32_t i = 0; i < 50'000; ++i) {
     read_only.read(i % 10, TimePoint{}, kHour);
     written.read(i % 10, TimePoint{}, kHour);
-    if (i % 100 == 99) written.write(i / 100 % 10, 1);
+    if (i % 100 == 99) written.write(i / 100 % 10);
   }
   EXPECT_NEAR(read_only.points({.fill = 5}).back().saved, 1, 0.01);
   EXPECT_NEAR(written.points({.fill = 5, .end = 5}).back().saved, 1 - 0.01 * (1 + 5 + 5), 0.01);

@@ -27,8 +27,8 @@ struct ServerPrices {
   double push = 5.4e-6;     // telling the proxy that a copy has changed
 };
 
-// CPU time of the proxy, in seconds. The last three are the keeper's, and what it takes in fact
-// replaces them (price_scale.h).
+// CPU time of the proxy, in seconds. The first three are a worker's, the others the keeper's. What
+// they take in fact replaces them (price_scale.h).
 struct ProxyPrices {
   double command = 0.1e-6;     // what sending a read on takes a worker beyond a hit, beside others
   double wake_up = 8e-6;       // to send to the server and to read its answer
@@ -39,6 +39,10 @@ struct ProxyPrices {
 
   ProxyPrices with_keeper_at(double scale) const {
     return {command, wake_up, ask_for_fill, fill * scale, fill_alone * scale, push * scale};
+  }
+  // The first three.
+  ProxyPrices with_worker_at(double scale) const {
+    return {command * scale, wake_up * scale, ask_for_fill * scale, fill, fill_alone, push};
   }
 };
 

@@ -33,11 +33,18 @@ class CostedChooser {
   void play(std::span<const SampledAccess> accesses, const SizedChooser::Held& held, TimePoint now);
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
+  // Call it about once per second, just before tick(): what all copies have done since.
+  void measured(const Miniature::Counts& counts) { chooser_.measured(counts); }
   // Call it about once per second.
   void tick(const SizedChooser::Held& held, TimePoint now);
 
   const Choice& choice() const { return chooser_.choice(); }
   std::uint32_t reads_to_pay() const { return reads_to_pay_; }
+  // Whether a key has to earn its next copy; see Costs.
+  bool earns_again(std::uint32_t reads) const {
+    return Costs{.reads_to_pay = reads_to_pay_}.earns_again(reads);
+  }
+  std::uint64_t history() const { return chooser_.history(); }  // as Chooser::history()
   // What people are shown: in reads of the server, as if the proxy's CPU time were worth nothing.
   // `fill` has its part of the wake-ups.
   Costs costs() const { return costs_for(shape_); }

@@ -6,19 +6,24 @@
 #include <cmath>
 #include <cstdint>
 
+#include "heatsink/base/clock.h"
+
 namespace heatsink::admit {
 
 // In reads that a copy spares, with all the CPU time that counts (cost_model.h).
 struct Costs {
   double fill = 1;  // beyond the read that the fill answers
   double end = 0;   // of a copy that has changed: to tell the proxy, which ends it
+  // Whether a key whose copy answered so many reads before its time was over has to earn the next.
+  bool earns_again(std::uint32_t reads) const { return reads_to_pay > 1 && reads < reads_to_pay; }
+
   // Fills that are sent together share a wake-up: those of so many reads, at most kTogetherMax.
   double wake_up = 0;
   double reads_together = 1;
   double fill_min = 0;  // no fill costs less, however many share a wake-up
   static constexpr double kTogetherMax = 32;
-  // A copy that a write ends after fewer reads was not worth its fill: its key has to earn the next
-  // copy. 1 .. kReadsToPayMax.
+  // A copy that ends after fewer reads was not worth its fill: its key has to earn the next copy.
+  // 1 .. kReadsToPayMax; 1: a copy whose time is over is filled again in any case.
   std::uint32_t reads_to_pay = 1;
 
   static constexpr std::uint32_t kReadsToPayMax = 32;
@@ -32,6 +37,10 @@ struct Costs {
     return std::max(fill + wake_up / together(fills_per_read), fill_min);
   }
 };
+
+// The mean time between the reads of a key whose copies, of this life, just pay. Keys that are read
+// more seldom get copies that end before they have paid.
+inline Nanos pay_pause(Nanos life, const Costs& costs) { return life / costs.reads_to_pay; }
 
 // The reads that a copy has to answer to be worth its fill and its end.
 inline std::uint32_t reads_to_pay(double fill, double end) {

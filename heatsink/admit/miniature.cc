@@ -18,6 +18,12 @@ Miniature::Miniature(const Choice& choice, std::size_t copies)
   for (std::size_t i = 0; i + 1 < nodes_.size(); ++i) nodes_[i].chain = static_cast<Index>(i + 1);
 }
 
+void Miniature::set_costs(const Costs& costs, Nanos life) {
+  reads_to_pay_ = costs.reads_to_pay;
+  pause_max_ =
+      choice_.pace == Choice::kAnyPace ? Nanos::max() : choice_.pace * pay_pause(life, costs);
+}
+
 Miniature::Counts Miniature::take_counts() { return std::exchange(counts_, Counts{}); }
 
 void Miniature::read(std::uint32_t key, TimePoint now, Nanos life) {
@@ -27,27 +33,37 @@ void Miniature::read(std::uint32_t key, TimePoint now, Nanos life) {
   Node& read = nodes_[node];
   if (!read.has_copy) return miss(node, now, life);
   read.visited = true;
-  if (now < read.copy_ends) {
+  if (now < read.time) {
     read.reads = static_cast<std::uint8_t>(std::min(read.reads + 1, UINT8_MAX));
     ++counts_.hits;
     return;
   }
-  // A copy whose time is over is filled again by the next read, without counting reads anew.
-  fill(read, now, life);
+  // A copy whose time is over is filled again by the next read if it was worth its fill.
+  const bool is_over = read.time > TimePoint::min();
+  if (!is_over || !Costs{.reads_to_pay = reads_to_pay_}.earns_again(read.reads))
+    return fill(read, now, life);
+  drop_copy(node);
+  miss(make(key), now, life);
 }
 
 void Miniature::fill(Node& node, TimePoint now, Nanos life) {
   ++counts_.fills;
   node.reads = 0;
-  node.copy_ends = now + life;
+  node.time = now + life;
+}
+
+void Miniature::count(Node& node, TimePoint now) {
+  ++misses_;
+  const bool is_recent =
+      node.reads > 0 && misses_ - node.at <= remembered_max_ && now - node.time <= pause_max_;
+  node.at = misses_;
+  node.time = now;
+  node.reads = static_cast<std::uint8_t>(is_recent ? node.reads + 1 : 1);
 }
 
 void Miniature::miss(Index node, TimePoint now, Nanos life) {
   Node& read = nodes_[node];
-  ++misses_;
-  const bool is_recent = read.reads > 0 && misses_ - read.at <= remembered_max_;
-  read.at = misses_;
-  read.reads = static_cast<std::uint8_t>(is_recent ? read.reads + 1 : 1);
+  count(read, now);
   remove(history_, node);
   if (read.reads < choice_.reads_if(queue_.size < copies_max_)) return push(history_, node);
   if (queue_.size >= copies_max_) evict();
@@ -57,15 +73,15 @@ void Miniature::miss(Index node, TimePoint now, Nanos life) {
   push(queue_, node);
 }
 
-void Miniature::write(std::uint32_t key, std::uint32_t reads_to_pay) {
+void Miniature::write(std::uint32_t key) {
   const Index node = find(key);
   if (node == kNone) return;
   Node& written = nodes_[node];
   if (written.has_copy) {
-    counts_.ended += written.copy_ends > TimePoint::min() ? 1U : 0U;
+    counts_.ended += written.time > TimePoint::min() ? 1U : 0U;
     // A copy that was worth its fill is filled again by the next read.
-    if (written.reads < reads_to_pay) return drop_copy(node);
-    written.copy_ends = TimePoint::min();
+    if (written.reads < reads_to_pay_) return drop_copy(node);
+    written.time = TimePoint::min();
   } else {
     remove(history_, node);
     free(node);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heatsink/admit/choice.h"
+#include "heatsink/admit/costs.h"
 #include "heatsink/base/clock.h"
 
 namespace heatsink::admit {
@@ -20,17 +21,23 @@ class Miniature {
   // REQUIRES choice.reads != kNever, and copies * (choice.history + 1) < 65535.
   Miniature(const Choice& choice, std::size_t copies);
 
+  // From now on. Of the costs, `reads_to_pay` counts. `life`: of most copies.
+  void set_costs(const Costs& costs, Nanos life);
   // `key` stands for a key; keys that share one count as one. `life`: how long a copy lives if this
   // read makes one.
   void read(std::uint32_t key, TimePoint now, Nanos life);
-  // `reads_to_pay`: see Costs.
-  void write(std::uint32_t key, std::uint32_t reads_to_pay);
+  void write(std::uint32_t key);
 
   struct Counts {
     std::uint64_t reads = 0;
     std::uint64_t hits = 0;
     std::uint64_t fills = 0;
     std::uint64_t ended = 0;  // copies that a write ended
+
+    friend Counts operator-(const Counts& now, const Counts& then) {
+      return {now.reads - then.reads, now.hits - then.hits, now.fills - then.fills,
+              now.ended - then.ended};
+    }
   };
   Counts take_counts();  // since the last call
   const Choice& choice() const { return choice_; }
@@ -49,7 +56,7 @@ class Miniature {
     bool visited : 1 = false;
     std::uint8_t reads = 0;  // recent ones; with a copy: those since its fill, at most 255
     std::uint32_t at = 0;    // of the last one without a copy: misses_
-    TimePoint copy_ends{};
+    TimePoint time{};        // without a copy: of the last read; with one: when the copy ends
   };
   struct List {
     Index oldest = kNone;
@@ -63,6 +70,7 @@ class Miniature {
   void push(List& list, Index node);
   void remove(List& list, Index node);
   std::size_t bucket_of(std::uint32_t key) const { return key & (buckets_.size() - 1); }
+  void count(Node& node, TimePoint now);
   void fill(Node& node, TimePoint now, Nanos life);
   void miss(Index node, TimePoint now, Nanos life);
   void evict();
@@ -79,6 +87,8 @@ class Miniature {
   List history_;              // keys without one, by their last read
   Index hand_ = kNone;        // where the next eviction begins (SIEVE); kNone: at the oldest
   std::uint32_t misses_ = 0;  // reads of keys without a copy, modulo 2^32
+  std::uint32_t reads_to_pay_ = 1;
+  Nanos pause_max_ = Nanos::max();  // between reads that count
   Counts counts_;
 };
 

@@ -50,12 +50,12 @@ TEST_F(MiniatureTest, TheHistoryForgetsReadsOfLongAgo) {
 TEST_F(MiniatureTest, AWriteEndsACopyThatHasServedNothingAndTheCount) {
   Miniature cache({.reads = 2, .history = 2}, 4);
   read(cache, {1, 1});
-  cache.write(1, 1);
+  cache.write(1);
   EXPECT_EQ(cache.take_counts().ended, 1U);
   read(cache, {1});
   expect(cache, 0, 0);
-  cache.write(1, 1);
-  cache.write(2, 1);
+  cache.write(1);
+  cache.write(2);
   EXPECT_EQ(cache.take_counts().ended, 0U) << "there was no copy";
   read(cache, {1});
   expect(cache, 0, 0);
@@ -64,22 +64,23 @@ TEST_F(MiniatureTest, AWriteEndsACopyThatHasServedNothingAndTheCount) {
 TEST_F(MiniatureTest, ACopyThatHasServedAReadIsFilledAgainAfterAWrite) {
   Miniature cache({.reads = 2, .history = 2}, 4);
   read(cache, {1, 1, 1});
-  cache.write(1, 1);
+  cache.write(1);
   EXPECT_EQ(cache.take_counts().ended, 1U);
-  cache.write(1, 1);
+  cache.write(1);
   EXPECT_EQ(cache.take_counts().ended, 0U) << "it has ended already";
   read(cache, {1});
   expect(cache, 0, 1);
-  cache.write(1, 1);  // this copy has served nothing
+  cache.write(1);  // this copy has served nothing
   read(cache, {1});
   expect(cache, 0, 0);
 }
 
 TEST_F(MiniatureTest, ACopyThatHasServedTooFewReadsToPayHasToBeEarnedAgain) {
   Miniature cache({.reads = 2, .history = 2}, 4);
+  cache.set_costs({.reads_to_pay = 3}, kLife);
   read(cache, {1, 1, 1, 1, 2, 2, 2, 2, 2});  // two hits of 1, three of 2
-  cache.write(1, 3);
-  cache.write(2, 3);
+  cache.write(1);
+  cache.write(2);
   EXPECT_EQ(cache.take_counts().ended, 2U);
   read(cache, {1});
   expect(cache, 0, 0);
@@ -89,18 +90,45 @@ TEST_F(MiniatureTest, ACopyThatHasServedTooFewReadsToPayHasToBeEarnedAgain) {
 
 TEST_F(MiniatureTest, ReadsBeforeTheCopyDoNotPayForIt) {
   Miniature cache({.reads = 3, .history = 2}, 4);
+  cache.set_costs({.reads_to_pay = 3}, kLife);
   read(cache, {1, 1, 1, 1, 1});
-  cache.write(1, 3);
+  cache.write(1);
   read(cache, {1});
   expect(cache, 2, 1);
 }
 
 TEST_F(MiniatureTest, ManyReadsOfACopyAreNotForgotten) {
   Miniature cache({.reads = 1, .history = 2}, 4);
+  cache.set_costs({.reads_to_pay = 3}, kLife);
   for (int i = 0; i < 1 + 256; ++i) read(cache, {1});
-  cache.write(1, 3);
+  cache.write(1);
   read(cache, {1});
   expect(cache, 256, 2);
+}
+
+TEST_F(MiniatureTest, ACopyThatPaidIsFilledAgainWhenItsTimeIsOver) {
+  Miniature cache({.reads = 2, .history = 2}, 4);
+  cache.set_costs({.reads_to_pay = 3}, kLife);
+  read(cache, {1, 1, 1, 1, 2, 2, 2, 2, 2});  // two hits of 1, three of 2
+  expect(cache, 5, 2);
+  const TimePoint over = TimePoint{} + kLife;
+  cache.read(1, over, kLife);
+  expect(cache, 0, 0);
+  cache.read(2, over, kLife);
+  expect(cache, 0, 1);
+  cache.read(1, over, kLife);
+  expect(cache, 0, 1);
+}
+
+TEST_F(MiniatureTest, AtAPaceOnlyReadsThatFollowSoonCount) {
+  Miniature cache({.reads = 3, .history = 6, .pace = 2}, 4);
+  cache.set_costs({.reads_to_pay = 10}, kLife);
+  const Nanos pause = 2 * kLife / 10;
+  TimePoint now{};
+  for (int i = 0; i < 10; ++i) cache.read(1, now += pause + Nanos(1), kLife);
+  expect(cache, 0, 0);
+  for (int i = 0; i < 2; ++i) cache.read(1, now += pause, kLife);
+  expect(cache, 0, 1);
 }
 
 TEST_F(MiniatureTest, ACopyWhoseTimeIsOverIsFilledByTheNextRead) {
@@ -233,13 +261,14 @@ TEST_F(MiniatureTest, DoesWhatASlowModelDoes) {
       const Choice choice{.reads = reads, .history = 3, .order = order};
       Miniature cache(choice, 20);
       const std::uint32_t reads_to_pay = 4 / reads;
+      cache.set_costs({.reads_to_pay = reads_to_pay}, kLife);
       Model model(choice, 20, static_cast<int>(reads_to_pay));
       Random random(7 + reads);
       const Zipf zipf(200, 0.8);
       for (int i = 0; i < 20'000; ++i) {
         const auto key = static_cast<std::uint32_t>(zipf.rank(random));
         if (random.next() % 50 == 0) {
-          cache.write(key, reads_to_pay);
+          cache.write(key);
           model.write(key);
         } else {
           cache.read(key, TimePoint{}, kLife);

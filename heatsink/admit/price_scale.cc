@@ -7,10 +7,6 @@ namespace heatsink::admit {
 namespace {
 
 constexpr double kScaleKept = 0.98;  // per call
-// What is believed at first: a scale of 1, and so much of a second without work. And how firmly:
-// as if it had been measured once against work of 50 ms by prices, and five seconds long.
-constexpr double kIdle = 0.02;
-constexpr double kScaleFirm = 0.05 * 0.05, kIdleFirm = 5;
 
 }  // namespace
 
@@ -22,9 +18,9 @@ void PriceScale::note(double used, double predicted, double elapsed) {
   ee_ += elapsed * elapsed;
   pu_ += predicted * used;
   eu_ += elapsed * used;
-  const double pp = pp_ + kScaleFirm, ee = ee_ + kIdleFirm;
-  const double pu = pu_ + kScaleFirm, eu = eu_ + kIdleFirm * kIdle;
-  value_ = std::clamp((pu * ee - eu * pe_) / (pp * ee - pe_ * pe_), kMin, kMax);
+  const double pp = pp_ + belief_.scale_firm, ee = ee_ + belief_.idle_firm;
+  const double pu = pu_ + belief_.scale_firm, eu = eu_ + belief_.idle_firm * belief_.idle;
+  value_ = std::clamp((pu * ee - eu * pe_) / (pp * ee - pe_ * pe_), belief_.min, belief_.max);
 }
 
 }  // namespace heatsink::admit

@@ -12,7 +12,7 @@ constexpr std::uint32_t kTickBits = 12;
 constexpr std::uint32_t kTicks = 1U << kTickBits;
 // Ticks in which as many reads come as keys fit. History is at most half of what the ticks can tell
 // apart: an older entry would look young.
-constexpr std::size_t kTicksPerTurnover = 64;
+constexpr std::size_t kTicksPerTurnover = 256;
 
 std::uint32_t tag_of(KeyHash key) { return static_cast<std::uint32_t>(key.value >> 48U); }
 std::uint32_t tag_in(std::uint32_t entry) { return entry >> (kCountBits + kTickBits); }

@@ -57,7 +57,7 @@ class SightingCounter {
 
   // Counts one read, and returns the reads of this key so far, at most Sightings::kCountMax. A key
   // that was last seen more than `history` reads (of all keys and threads) ago counts from 1 again.
-  // `history` is exact to 1/64 of Sightings::keys() and 16 reads per thread, and at most 32 times
+  // `history` is exact to 1/256 of Sightings::keys() and 16 reads per thread, and at most 8 times
   // keys(). A full set forgets the key that was seen longest ago.
   std::uint32_t see(KeyHash key, std::uint64_t history) noexcept;
 

@@ -31,7 +31,9 @@ void SizedChooser::play(std::span<const SampledAccess> accesses, const Held& hel
     }
   }
   const bool has_room = held.copies < room_;
-  if (chooser_->choice() != published_ || has_room != published_with_room_) publish(has_room);
+  if (chooser_->choice() != published_ || has_room != published_with_room_ ||
+      chooser_->history() != published_history_)
+    publish(has_room);
 }
 
 void SizedChooser::filled(KeyHash key, Nanos life) {
@@ -74,8 +76,8 @@ void SizedChooser::make(std::size_t copies, const Choice& first, bool is_guess) 
 void SizedChooser::publish(bool has_room) {
   published_ = chooser_->choice();
   published_with_room_ = has_room;
-  state_.publish(published_.reads_if(has_room), chooser_->copies() * published_.history,
-                 chooser_->sample_mask());
+  published_history_ = chooser_->history();
+  state_.publish(published_.reads_if(has_room), published_history_, chooser_->sample_mask());
 }
 
 }  // namespace heatsink::admit

@@ -37,6 +37,8 @@ class SizedChooser {
   void play(std::span<const SampledAccess> accesses, const Held& held, TimePoint now);
   // A fill has shown how long copies of this key live.
   void filled(KeyHash key, Nanos life);
+  // What all copies have done; see Chooser.
+  void measured(const Miniature::Counts& counts) { chooser_->measured(counts); }
   // From now on. Options::costs until then.
   void set_costs(const Costs& costs);
   // Call it about once per second: follows what the cache has room for. `useful`: more copies than
@@ -47,7 +49,8 @@ class SizedChooser {
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
   std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
   double fills_per_read() const { return chooser_->fills_per_read(); }
-  std::size_t copies() const { return chooser_->copies(); }  // that are played
+  std::size_t copies() const { return chooser_->copies(); }      // that are played
+  std::uint64_t history() const { return chooser_->history(); }  // as Chooser::history()
   std::uint64_t keys_per_sample() const { return chooser_->sample_mask() + 1; }
 
  private:
@@ -62,6 +65,7 @@ class SizedChooser {
   std::unique_ptr<Chooser> chooser_;
   Choice published_;
   bool published_with_room_ = true;
+  std::uint64_t published_history_ = 0;
   std::uint64_t evicted_for_bytes_ = 0;
 };
 

@@ -61,7 +61,7 @@ TEST_F(SizedChooserTest, KeepsTheChoiceWhenTheSizeChanges) {
 }
 
 // Nothing is known yet, and a wrong guess would cost much.
-TEST_F(SizedChooserTest, WhereCopiesAreDearNothingIsCopiedBeforeTheFirstDecision) {
+TEST_F(SizedChooserTest, WhereCopiesAreDearTheFirstReadsEarnNoneBeforeTheFirstDecision) {
   const Costs dear{.fill = 4, .end = 7.5, .reads_to_pay = 12};
   chooser_.set_costs(dear);
   EXPECT_FALSE(reader_.earns_copy(numbered(1)));

@@ -155,7 +155,7 @@ std::optional<report::CopiesReport> Core::copies_report() const {
   const admit::Choice& choice = chooser_->choice();
   if (choice.reads != admit::Choice::kNever)
     out.choice = {.reads = choice.reads,
-                  .history = chooser_->copies() * choice.history,
+                  .history = chooser_->history(),
                   .order = choice.order == admit::EvictionOrder::kSieve ? "sieve" : "clock"};
   for (const admit::Chooser::Estimate& estimate : chooser_->estimates())
     if (estimate.choice == choice) out.saved = estimate.saved;

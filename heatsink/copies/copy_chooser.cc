@@ -2,6 +2,7 @@
 #include "heatsink/copies/copy_chooser.h"
 
 #include <cmath>
+#include <utility>
 
 #include "heatsink/copies/worker_copies.h"
 
@@ -23,72 +24,105 @@ double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count
 constexpr double kWanderKept = 0.97;  // per second: about half a minute
 constexpr double kSureness = 2;       // standard deviations
 
+// What a hit spares a worker: up to three times more or less than on the machine of the prices. Of
+// the time per operation nothing is believed.
+constexpr admit::PriceScale::Belief kOfWorker{0, 0.02 * 0.02, 1e-9, 1.0 / 3, 3};
+
 }  // namespace
 
 CopyChooser::CopyChooser(const Options& options, admit::AdmissionState& state,
                          cache::HotTable& table)
-    : table_(table),
-      chooser_({.copies_max = options.copies_max,
-                .life = options.life,
-                .gather_for = WorkerCopies::kGatherFor,
-                .workers = options.workers},
-               state),
-      server_weight_(options.server_weight) {
+    : state_(state), table_(table), options_(options), worker_scale_(kOfWorker) {
+  begin();
+}
+
+void CopyChooser::begin() {
+  chooser_.emplace(admit::CostedChooser::Options{.copies_max = options_.copies_max,
+                                                 .life = options_.life,
+                                                 .gather_for = WorkerCopies::kGatherFor,
+                                                 .workers = options_.workers},
+                   state_);
   set_prices();
   table_.set_order(choice().order);
 }
 
+void CopyChooser::adopt(const Options& options) {
+  const bool begins = options.copies_max != options_.copies_max || options.life != options_.life;
+  options_ = options;
+  if (!begins) return set_prices();
+  begin();
+  follow();
+}
+
 void CopyChooser::play(std::span<const admit::SampledAccess> accesses, TimePoint now) {
-  chooser_.play(accesses, held(), now);
+  chooser_->play(accesses, held(), now);
   table_.set_order(choice().order);
 }
 
 // At once: the first traffic shows what the first guess could not know.
 void CopyChooser::saw(const ServerWork& work) {
   traffic_.saw(work);
+  done_ += work;
   follow();
 }
 
 void CopyChooser::saw(const KeeperWork& work) {
   constexpr admit::ProxyPrices kUnscaled{};
-  const double predicted = static_cast<double>(work.fills) * chooser_.keeper_seconds(kUnscaled) +
+  const double predicted = static_cast<double>(work.fills) * chooser_->keeper_seconds(kUnscaled) +
                            static_cast<double>(work.ends) * kUnscaled.push;
-  keeper_scale_.note(seconds_of(work.cpu), predicted, seconds_of(work.elapsed));
+  keeper_scale_.note(seconds_of(work.cpu), predicted, seconds_of(work.time));
   set_prices();
 }
 
-void CopyChooser::set_server_weight(double weight) {
-  server_weight_ = weight;
+// One figure for all that a worker takes. What differs between a hit and a forwarded read shows
+// when the share of the hits changes: by least squares, the time per operation falls by so much per
+// hit. While the share stays, nothing is learned.
+void CopyChooser::measure_workers() {
+  if (done_.cpu <= Nanos(0)) return;
+  constexpr admit::ProxyPrices kUnscaled{};
+  const double asking =
+      static_cast<double>(done_.awaited_fills + done_.gathered_fills) * kUnscaled.ask_for_fill;
+  const double spared =
+      static_cast<double>(done_.hits) * admit::spared_seconds(chooser_->traffic(), kUnscaled);
+  worker_scale_.note(seconds_of(done_.cpu) - asking, -spared,
+                     static_cast<double>(done_.hits + done_.commands));
   set_prices();
 }
 
 void CopyChooser::set_prices() {
-  chooser_.set_prices({.proxy = admit::ProxyPrices{}.with_keeper_at(keeper_scale_.value()),
-                       .server_weight = server_weight_});
+  chooser_->set_prices({.proxy = admit::ProxyPrices{}
+                                     .with_keeper_at(keeper_scale_.value())
+                                     .with_worker_at(worker_scale_.value()),
+                        .server_weight = options_.server_weight});
 }
 
 void CopyChooser::follow() {
-  chooser_.set_traffic(traffic_.shape());
-  table_.set_reads_to_pay(chooser_.reads_to_pay());
+  chooser_->set_traffic(traffic_.shape());
+  table_.set_reads_to_pay(chooser_->reads_to_pay());
 }
 
 bool CopyChooser::is_worth_holding(const detect::KeyCount& count, bool is_held) const {
   const double saved = admit::saved_when_held(
-      static_cast<double>(count.reads), static_cast<double>(count.writes), chooser_.held_costs());
+      static_cast<double>(count.reads), static_cast<double>(count.writes), chooser_->held_costs());
   return saved >= (is_held ? kSavedToStay : kSavedToHold);
 }
 
 void CopyChooser::tick(TimePoint now) {
-  fill_cost_.note(chooser_.costs_for(traffic_.recent()).fill);
+  fill_cost_.note(chooser_->costs_for(traffic_.recent()).fill);
   traffic_.tick();
-  chooser_.tick(held(), now);
+  measure_workers();
+  chooser_->measured({.reads = done_.commands + done_.earned_hits,
+                      .hits = done_.earned_hits,
+                      .fills = done_.awaited_fills + done_.gathered_fills});
+  done_ = {};
+  chooser_->tick(held(), now);
   follow();
 }
 
-Nanos CopyChooser::spared_cpu() const { return nanos(chooser_.spared_seconds()); }
-Nanos CopyChooser::spared_proxy_cpu() const { return nanos(chooser_.spared_proxy_seconds()); }
+Nanos CopyChooser::spared_cpu() const { return nanos(chooser_->spared_seconds()); }
+Nanos CopyChooser::spared_proxy_cpu() const { return nanos(chooser_->spared_proxy_seconds()); }
 Nanos CopyChooser::keeper_cpu() const {
-  return nanos(chooser_.keeper_seconds(chooser_.prices().proxy));
+  return nanos(chooser_->keeper_seconds(chooser_->prices().proxy));
 }
 
 admit::SizedChooser::Held CopyChooser::held() const {

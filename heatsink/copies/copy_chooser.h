@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,7 @@ class CopyChooser {
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
     std::int64_t workers = 1;               // each gathers fills of its own
     double server_weight = 1;               // cache.server-weight
+    friend bool operator==(const Options&, const Options&) = default;
   };
   // Both outlive it.
   CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
@@ -31,15 +34,20 @@ class CopyChooser {
   void saw(const ServerWork& work);
   // What the keeper itself has done since the last call, of about a second.
   struct KeeperWork {
-    Nanos cpu{0};
+    Nanos time{0}, cpu{0};
     std::uint64_t fills = 0, ends = 0;
-    Nanos elapsed{0};
+
+    friend KeeperWork operator-(const KeeperWork& now, const KeeperWork& then) {
+      return {now.time - then.time, now.cpu - then.cpu, now.fills - then.fills,
+              now.ends - then.ends};
+    }
   };
   void saw(const KeeperWork& work);
-  // From now on.
-  void set_server_weight(double weight);
+  // From now on. What has been measured, the prices and the traffic, stays; what the choice has
+  // learned stays if neither `copies_max` nor `life` changes.
+  void adopt(const Options& options);
   // A fill has shown how long copies of this key live.
-  void filled(KeyHash key, Nanos life) { chooser_.filled(key, life); }
+  void filled(KeyHash key, Nanos life) { chooser_->filled(key, life); }
   // Call it about once per second: follows what the table has room for, and what fills cost.
   void tick(TimePoint now);
 
@@ -48,11 +56,11 @@ class CopyChooser {
   bool is_worth_holding(const detect::KeyCount& count, bool is_held) const;
 
   // For people.
-  const admit::CostedChooser& chooser() const { return chooser_; }
-  const admit::Choice& choice() const { return chooser_.choice(); }
+  const admit::CostedChooser& chooser() const { return *chooser_; }
+  const admit::Choice& choice() const { return chooser_->choice(); }
   // Of the choice, in reads of the server: a fill has its part of the wake-ups (reads_to_pay is not
   // set).
-  admit::Costs costs() const { return chooser_.costs(); }
+  admit::Costs costs() const { return chooser_->costs(); }
   // How far the cost of a fill has wandered in about the last half minute: two standard deviations
   // of what a few seconds showed. The choice works with the mean.
   double fill_cost_spread() const { return fill_cost_.spread(); }
@@ -75,13 +83,17 @@ class CopyChooser {
   admit::SizedChooser::Held held() const;
   void follow();
   void set_prices();
+  void begin();
+  void measure_workers();
 
+  admit::AdmissionState& state_;
   cache::HotTable& table_;
+  Options options_;
   TrafficMeter traffic_;
-  admit::CostedChooser chooser_;
-  admit::PriceScale keeper_scale_;
-  double server_weight_;
+  std::optional<admit::CostedChooser> chooser_;  // never none
+  admit::PriceScale keeper_scale_, worker_scale_;
   Wander fill_cost_;
+  ServerWork done_;  // since the last tick
 };
 
 }  // namespace heatsink::copies

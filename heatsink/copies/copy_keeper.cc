@@ -183,15 +183,13 @@ void CopyKeeper::tend_earned_copies() {
 }
 
 void CopyKeeper::note_own_work() {
-  const OwnWork before = std::exchange(own_work_, {.at = loop_.clock(),
-                                                   .cpu = loop_.cpu_time(),
-                                                   .fills = counters_.read(Count::kFills),
-                                                   .ends = counters_.read(Count::kInvalidations)});
+  const CopyChooser::KeeperWork now{.time = loop_.clock().time_since_epoch(),
+                                    .cpu = loop_.cpu_time(),
+                                    .fills = counters_.read(Count::kFills),
+                                    .ends = counters_.read(Count::kInvalidations)};
+  const CopyChooser::KeeperWork before = std::exchange(own_work_, now);
   if (before.cpu == Nanos(0)) return;  // the first time, or it is not measured
-  chooser_->saw(CopyChooser::KeeperWork{.cpu = own_work_.cpu - before.cpu,
-                                        .fills = own_work_.fills - before.fills,
-                                        .ends = own_work_.ends - before.ends,
-                                        .elapsed = own_work_.at - before.at});
+  chooser_->saw(now - before);
 }
 
 void CopyKeeper::ask_or_wait(FillRequest request) {

@@ -288,11 +288,7 @@ class CopyKeeper final : public CopySource,
   std::vector<detect::Summary> merged_;  // by measure
   detect::Selector selector_;
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
-  struct OwnWork {
-    TimePoint at{};
-    Nanos cpu{0};
-    std::uint64_t fills = 0, ends = 0;
-  } own_work_;  // until the last tend_earned_copies()
+  CopyChooser::KeeperWork own_work_;    // in total, at the last tend_earned_copies()
   LoadWindow loads_;
   HeatWriter heat_writer_;
   admit::CopySavings savings_;                      // empty without a chooser

@@ -108,12 +108,11 @@ void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
   if (options.acl_staleness < before.options.acl_staleness && !source().rights_known())
     shared_.table.drop_longer_lived(options.acl_staleness);
   apply_warming_changes(now);
-  const bool has_other_size = options.maximum_size != before.options.maximum_size ||
-                              options.expire_after_write != before.options.expire_after_write;
-  if (shared_.admission && (!chooser_ || has_other_size))
+  if (chooser_) {
+    chooser_->adopt(chooser_options(options));
+  } else if (shared_.admission) {
     chooser_.emplace(chooser_options(options), *shared_.admission, shared_.table);
-  else if (chooser_)
-    chooser_->set_server_weight(options.server_weight);
+  }
 }
 
 void CopyKeeper::adopt_connections(const PolicySnapshot& before) {

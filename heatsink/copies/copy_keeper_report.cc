@@ -120,7 +120,7 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   const admit::Choice& choice = chooser.choice();
   if (choice.reads != admit::Choice::kNever)
     copies.choice = {.reads = choice.reads,
-                     .history = chooser.copies() * choice.history,
+                     .history = chooser.history(),
                      .order = choice.order == admit::EvictionOrder::kSieve ? "sieve" : "clock"};
   copies.saved = chooser.saved();
   const admit::Costs costs = chooser.costs();

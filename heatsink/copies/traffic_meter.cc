@@ -25,7 +25,10 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
   return {.commands = now.commands - then.commands,
           .writes = now.writes - then.writes,
           .awaited_fills = now.awaited_fills - then.awaited_fills,
-          .gathered_fills = now.gathered_fills - then.gathered_fills};
+          .gathered_fills = now.gathered_fills - then.gathered_fills,
+          .earned_hits = now.earned_hits - then.earned_hits,
+          .hits = now.hits - then.hits,
+          .cpu = now.cpu - then.cpu};
 }
 
 ServerWork& ServerWork::operator+=(const ServerWork& more) {
@@ -33,6 +36,9 @@ ServerWork& ServerWork::operator+=(const ServerWork& more) {
   writes += more.writes;
   awaited_fills += more.awaited_fills;
   gathered_fills += more.gathered_fills;
+  earned_hits += more.earned_hits;
+  hits += more.hits;
+  cpu += more.cpu;
   return *this;
 }
 

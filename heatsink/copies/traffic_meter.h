@@ -8,13 +8,16 @@
 
 namespace heatsink::copies {
 
-// What a server had to do for its proxy.
+// What a server had to do for a worker, and what the worker did itself.
 struct ServerWork {
   std::uint64_t commands = 0;  // of clients
   std::uint64_t writes = 0;    // system calls of the workers that sent them
   // For keys that are not held.
   std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
   std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together
+  std::uint64_t earned_hits = 0;     // what such copies spared it
+  std::uint64_t hits = 0;            // of all copies
+  Nanos cpu{0};                      // of the worker's thread; 0: not measured
 
   friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
   ServerWork& operator+=(const ServerWork& more);

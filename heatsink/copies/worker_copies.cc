@@ -71,6 +71,16 @@ std::optional<WantedKey> WorkerCopies::earn_copy(KeyHash hash, NameHash name, st
   return WantedKey(hash, name, key, db, policy.consistency[rule], now);
 }
 
+bool WorkerCopies::earns_again(const cache::Entry& entry, const cache::Read& read) {
+  const cache::Copy* const copy = entry.copy(read);
+  if (copy == nullptr || entry.stays() || !earns_) return true;
+  const admit::Costs costs{.reads_to_pay = reads_to_pay()};
+  if (!costs.earns_again(copy->reads.load(std::memory_order_relaxed))) return true;
+  if (!counts_toward_copy(entry.hash())) return false;
+  admission_->admitted(entry.hash());
+  return true;
+}
+
 bool WorkerCopies::may_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
                             TimePoint now) {
   // While the tracker is down, every fill fails at once.
@@ -119,19 +129,21 @@ std::optional<Nanos> WorkerCopies::gather_until(TimePoint now) {
   return until - now;
 }
 
-WorkerSample WorkerCopies::take_sample() {
+WorkerSample WorkerCopies::take_sample(Nanos cpu) {
   WorkerSample sample;
   if (admission_) sample.accesses = admission_->take_sampled();
   sample.hits = hits_.take_sampled();
-  if (!sample.empty()) sample.work = take_server_work();
+  if (!sample.empty()) sample.work = take_server_work(cpu);
   return sample;
 }
 
-ServerWork WorkerCopies::take_server_work() {
+ServerWork WorkerCopies::take_server_work(Nanos cpu) {
   ServerWork work = fills_;
   work.commands =
       counters_.read(Count::kForwardedShared) + counters_.read(Count::kForwardedPrivate);
   work.writes = counters_.read(Count::kUpstreamWrites);
+  work.hits = counters_.read(Count::kLocalHits);
+  work.cpu = cpu;
   return work - std::exchange(work_taken_, work);
 }
 

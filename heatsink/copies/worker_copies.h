@@ -119,6 +119,7 @@ class WorkerCopies {
 
   // Call it for each copy that was served and is up to date.
   void served(const cache::Entry& entry, const cache::Copy& copy, TimePoint now) {
+    if (!entry.stays()) ++fills_.earned_hits;
     if (hits_.due()) [[unlikely]]
       look_at_hit(entry, copy, now);
   }
@@ -132,6 +133,9 @@ class WorkerCopies {
   // be made now. Counts the read. `now`: of the clock, and not that of the loop's turn.
   std::optional<WantedKey> earn_copy(KeyHash hash, NameHash name, std::string_view key,
                                      std::uint32_t db, TimePoint now);
+  // For a read of a key in the table whose copy is over. False: the copy was not worth its fill,
+  // and the key has not earned the next one. Counts the read.
+  bool earns_again(const cache::Entry& entry, const cache::Read& read);
   // Only counts the read. True: earn_copy() is worth a call, and may count the read again.
   bool counts_toward_copy(KeyHash hash) {
     if (!earns_ || !shared_.proof.up()) return false;
@@ -143,8 +147,8 @@ class WorkerCopies {
   void saw(KeyHash key, bool is_write) {
     if (earns_) admission_->saw(key, is_write);
   }
-  // Call it once per tick.
-  WorkerSample take_sample();
+  // Call it once per tick. `cpu`: what the worker's thread has taken so far; 0: not measured.
+  WorkerSample take_sample(Nanos cpu = Nanos(0));
 
   // True if a copy of this read is worth requesting.
   bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
@@ -204,7 +208,7 @@ class WorkerCopies {
   std::uint32_t reads_to_pay() const { return admission_ ? admission_->reads_to_pay() : 1; }
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
-  ServerWork take_server_work();
+  ServerWork take_server_work(Nanos cpu);
   void fence_keys(const Effects& effects, TimePoint now, Shown shown);
 
   NodeState& shared_;
@@ -229,7 +233,7 @@ class WorkerCopies {
   std::vector<ReadHash> gathered_reads_;         // of each of them: to be searched
   TimePoint gathered_until_ = TimePoint::max();  // the next request_gathered(); max(): none is due
   bool has_asked_ = false;                       // for fills, since send_fills()
-  ServerWork fills_;                             // only the numbers of fills
+  ServerWork fills_;                             // only the numbers of fills and hits
   ServerWork work_taken_;
   std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
   bool earns_ = false;  // keys earn copies now; then there is an admission_

@@ -154,7 +154,7 @@ Outcome CopyReads::read_one(Request& request) {
 // The key is in the table, but `ruling` says why no copy may be served.
 Outcome CopyReads::fill_refused(Request& request, const Key& key, const cache::Read& read,
                                 cache::Ruling ruling, bool is_too_late) {
-  const bool fills = ruling != cache::Ruling::kWriteInFlight &&
+  const bool fills = ruling != cache::Ruling::kWriteInFlight && earns_next(key, read, ruling) &&
                      (ruling != cache::Ruling::kUnproven || has_stale_while_error(*key.entry));
   if (!fills) return pass_and_record_size(request, copies::hash_read(key.hash, read));
   const copies::WantedKey wanted(*key.entry);
@@ -165,6 +165,11 @@ Outcome CopyReads::fill_refused(Request& request, const Key& key, const cache::R
     return fill_one(request, wanted, read, is_too_late);
   fill_in_background(wanted, read);
   return pass_and_record_size(request, copies::hash_read(key.hash, read));
+}
+
+// A copy that answered too few reads before its time was over ended for good, as by a write.
+bool CopyReads::earns_next(const Key& key, const cache::Read& read, cache::Ruling ruling) const {
+  return ruling != cache::Ruling::kDeadline || parts_.copies.earns_again(*key.entry, read);
 }
 
 // Counts a read of a key that is not in the table. If the key earns a copy with it, the fill of

@@ -66,6 +66,7 @@ class CopyReads final : public Relief {
   Outcome await_fill(Request& request);
 
   Outcome read_one(Request& request);
+  bool earns_next(const Key& key, const cache::Read& read, cache::Ruling ruling) const;
   Outcome fill_refused(Request& request, const Key& key, const cache::Read& read,
                        cache::Ruling ruling, bool is_too_late);
   Outcome fill_earned(Request& request, const Key& key, const cache::Read& read);

@@ -63,6 +63,39 @@ TEST_F(EarnedCopiesTest, TheReadThatEarnsACopyWaitsForItsFill) {
   EXPECT_EQ(keeper.fills[0].key, "k");
 }
 
+TEST_F(EarnedCopiesTest, ACopyThatDidNotPayIsEarnedAgainWhenItsTimeIsOver) {
+  begin();
+  shared->admission->set_reads_to_pay(3);
+  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  fill("k", "v");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(get("k"), Outcome::kAnswered);
+  pass(std::chrono::seconds(10));
+  almost_earn("k");
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+  EXPECT_THAT(keeper.fills, SizeIs(1));
+  pass(std::chrono::seconds(10));
+  EXPECT_EQ(get_of_another("k"), Outcome::kPass) << "its reads are counted anew";
+}
+
+TEST_F(EarnedCopiesTest, ACopyThatPaidIsFilledAgainByTheNextRead) {
+  begin();
+  shared->admission->set_reads_to_pay(3);
+  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  fill("k", "v");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(get("k"), Outcome::kAnswered);
+  pass(std::chrono::seconds(10));
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+}
+
+TEST_F(EarnedCopiesTest, AHotKeyDoesNotHaveToEarnItsCopies) {
+  begin();
+  shared->admission->set_reads_to_pay(3);
+  heat("k");
+  fill("k", "v");
+  pass(std::chrono::seconds(10));
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+}
+
 TEST_F(EarnedCopiesTest, ReadsThatEarnNoCopyAreCounted) {
   begin();
   almost_earn("k");

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <list>
 #include <thread>
+#include <utility>
 
 #include "heatsink/replay/key_mix.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int64_t kPlayEvery = 100'000'000;
 constexpr std::int64_t kTickEvery = 1'000'000'000;
 constexpr std::int64_t kNotFilled = -1;
+constexpr double kMicros = 1e6;
 
 // One capacity over one trace.
 class EarnedPlay {
@@ -35,11 +37,14 @@ class EarnedPlay {
     std::uint64_t count = 0;
     for (const TraceAccess& access : trace_.accesses) {
       if (access.at_ns >= next_play_ns_ || admission_.is_full()) play(access.at_ns);
+      const Done before = done_so_far();
       take(access);
+      note_span(access.at_ns, before);
       if (++count % kAccessesPerProgress == 0) done += kAccessesPerProgress;
     }
     done += count % kAccessesPerProgress;
     out_.costs = chooser_.costs();
+    price();
     return out_;
   }
 
@@ -53,6 +58,34 @@ class EarnedPlay {
     bool is_visited = false;
   };
 
+  struct Done {
+    std::uint64_t hits, fills;
+  };
+  Done done_so_far() const { return {out_.hits, out_.fills}; }
+
+  void note_span(std::int64_t at_ns, const Done& before) {
+    const auto index =
+        static_cast<std::size_t>(std::max<std::int64_t>(at_ns, 0) / EarnedSaving::kSpan.count());
+    if (index >= EarnedSaving::kSpansMax) return;
+    if (index >= out_.spans.size()) out_.spans.resize(index + 1);
+    EarnedSpan& span = out_.spans[index];
+    ++span.requests;
+    span.hits += out_.hits - before.hits;
+    span.fills += out_.fills - before.fills;
+  }
+
+  // Sums; earned_savings() divides them.
+  void price() {
+    const admit::ProxyPrices& proxy = chooser_.prices().proxy;
+    const auto hits = static_cast<double>(out_.hits), fills = static_cast<double>(out_.fills);
+    const auto ended = static_cast<double>(out_.ended);
+    out_.server_us_spared = (hits - out_.costs.fill * fills - out_.costs.end * ended) *
+                            chooser_.spared_seconds() * kMicros;
+    out_.proxy_us_spent = (fills * (proxy.ask_for_fill + chooser_.keeper_seconds(proxy)) +
+                           ended * proxy.push - hits * chooser_.spared_proxy_seconds()) *
+                          kMicros;
+  }
+
   void take(const TraceAccess& access) {
     const KeyHash hash = hash_of_key(access.key);
     if (access.operation() == Operation::kWrite) {
@@ -61,6 +94,7 @@ class EarnedPlay {
     }
     if (access.operation() != Operation::kGet) return;
     admission_.saw(hash, false);
+    ++gets_;
     Entry& entry = entries_[access.key];
     const std::uint32_t value = value_bytes(access);
     if (entry.is_held && access.at_ns < entry.ends_ns) {
@@ -69,9 +103,21 @@ class EarnedPlay {
       ++out_.hits;
       out_.hit_bytes += value;
     } else if (value <= rules_.value_bytes_max.count &&
-               (entry.is_held || admission_.earns_copy(hash))) {
+               (is_filled_again(entry) || earns_copy(hash))) {
       fill(access, value);
     }
+  }
+
+  // By this read, if its copy has ended.
+  bool is_filled_again(const Entry& entry) const {
+    const bool is_over = entry.ends_ns != kNotFilled;
+    return entry.is_held && !(is_over && chooser_.earns_again(entry.served));
+  }
+
+  bool earns_copy(KeyHash hash) {
+    if (!admission_.earns_copy(hash)) return false;
+    admission_.admitted(hash);
+    return true;
   }
 
   void fill(const TraceAccess& access, std::uint32_t value) {
@@ -79,7 +125,6 @@ class EarnedPlay {
     drop_bytes(access.key);
     Entry& entry = entries_[access.key];
     if (!entry.is_held) {
-      admission_.admitted(hash_of_key(access.key));
       if (order_.size() >= out_.capacity.entries_max) evict();
       order_.push_back(access.key);
       entry = {.place = std::prev(order_.end()), .is_held = true};
@@ -139,6 +184,9 @@ class EarnedPlay {
     next_play_ns_ = now_ns + kPlayEvery;
     if (now_ns < next_tick_ns_) return;
     next_tick_ns_ = now_ns + kTickEvery;
+    const admit::Miniature::Counts all{
+        .reads = gets_, .hits = out_.hits, .fills = out_.fills, .ended = out_.ended};
+    chooser_.measured(all - std::exchange(measured_, all));
     chooser_.tick(held, TimePoint(Nanos(now_ns)));
   }
 
@@ -158,6 +206,8 @@ class EarnedPlay {
   std::uint64_t bytes_ = 0;
   std::uint64_t evicted_for_bytes_ = 0;
   std::int64_t next_play_ns_ = 0, next_tick_ns_ = 0;
+  std::uint64_t gets_ = 0;
+  admit::Miniature::Counts measured_;  // until the last tick
   EarnedSaving out_;
 };
 
@@ -204,6 +254,8 @@ std::vector<EarnedSaving> earned_savings(const Trace& trace,
     saving.server_ratio =
         (hits - saving.costs.fill * fills - saving.costs.end * static_cast<double>(saving.ended)) /
         requests;
+    saving.server_us_spared /= requests;
+    saving.proxy_us_spent /= requests;
     saving.bytes_ratio = bytes > 0 ? static_cast<double>(saving.hit_bytes) / bytes : 0;
   }
   return result;

@@ -13,6 +13,11 @@
 
 namespace heatsink::replay {
 
+// What copies did in a part of the trace.
+struct EarnedSpan {
+  std::uint64_t requests = 0, hits = 0, fills = 0;
+};
+
 struct EarnedSaving {
   Capacity capacity;
   std::uint64_t hits = 0;
@@ -28,8 +33,17 @@ struct EarnedSaving {
   // The same, less the server's CPU time for fills and ends (admit::costs_of): the figure by which
   // the proxy chooses, as a part of all requests. May be negative.
   double server_ratio = 0;
+  // CPU time per request, in microseconds, by the prices of admit/cost_model.h: what the server is
+  // spared, and what the proxy takes for its fills and ends, less what it takes for reads that it
+  // does not send on. May be negative.
+  double server_us_spared = 0, proxy_us_spent = 0;
   admit::Costs costs{};    // at the end of the trace
   double bytes_ratio = 0;  // of all value bytes read; assumed sizes count
+  // The trace by its time, kSpan each: how soon copies save. At most kSpansMax; the rest is left
+  // out.
+  std::vector<EarnedSpan> spans;
+  static constexpr Nanos kSpan = std::chrono::seconds(2);
+  static constexpr std::size_t kSpansMax = 10'000;
 };
 
 // Plays the whole trace for each capacity, with the product's own choice (heatsink/admit) and a

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
+#include <vector>
+
+#include "heatsink/base/random.h"
+#include "heatsink/base/zipf.h"
 
 namespace heatsink::replay {
 namespace {
@@ -121,6 +126,50 @@ TEST(EarnedCopies, BytesAreALimit) {
 TEST(EarnedCopies, BudgetsFitTheTrace) {
   EXPECT_EQ(budgets_for(popular_keys(10)).size(), 1u);
   EXPECT_EQ(budgets_for(popular_keys(3'000)).size(), 2u);
+}
+
+// Commands that the server is spared in each span, of its requests. A fill is one more.
+std::vector<double> net_by_span(const EarnedSaving& saving) {
+  std::vector<double> net;
+  for (const EarnedSpan& span : saving.spans)
+    net.push_back((static_cast<double>(span.hits) - static_cast<double>(span.fills)) /
+                  static_cast<double>(span.requests));
+  return net;
+}
+
+// In 2 s copies save 60 %, and in 10 s 90 %, of what they save in the end: the median of the second
+// half.
+void expect_soon(const std::vector<double>& net, const std::string& where) {
+  std::vector<double> late(net.begin() + static_cast<std::ptrdiff_t>(net.size() / 2), net.end());
+  std::sort(late.begin(), late.end());
+  const double steady = late[late.size() / 2];
+  EXPECT_GT(steady, 0.2) << where;
+  EXPECT_GE(net[0], 0.6 * steady) << where;
+  EXPECT_GE(*std::max_element(net.begin(), net.begin() + 5), 0.9 * steady) << where;
+}
+
+// 20 000 requests/s for 40 s, and then of other keys. Where 20 commands come at once a fill costs
+// ten reads.
+TEST(EarnedCopies, SaveSoonAfterAStartAndAfterTheTrafficMoved) {
+  TraceBuilder builder(mebibytes(64));
+  Random random(1);
+  const Zipf zipf(100'000, 1.0);
+  for (std::int64_t i = 0; i < 1'600'000; ++i) {
+    const std::string part = i < 800'000 ? "a" : "b";
+    builder.add({part + std::to_string(zipf.rank(random)), 0, i * (1'000'000'000 / 20'000),
+                 Operation::kGet, 100});
+  }
+  const Trace trace = std::move(builder).finish({}).value();
+  for (const double at_once : {1.0, 20.0}) {
+    CopyRules rules;
+    rules.at_once = at_once;
+    const std::vector<double> net = net_by_span(played(trace, {65'536, kNoByteLimit}, rules));
+    ASSERT_EQ(net.size(), 40U);
+    const auto moved = net.begin() + 20;
+    const std::string where = std::to_string(at_once) + " at once";
+    expect_soon({net.begin(), moved}, where + ", after the start");
+    expect_soon({moved, net.end()}, where + ", after the traffic has moved");
+  }
 }
 
 }  // namespace

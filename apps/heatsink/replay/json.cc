@@ -78,6 +78,8 @@ json::object earned_object(const replay::EarnedSaving& saving, bool bytes_known)
   out["hit_ratio"] = saving.hit_ratio;
   out["net_ratio"] = saving.net_ratio;
   out["server_ratio"] = saving.server_ratio;
+  out["server_us_spared"] = saving.server_us_spared;
+  out["proxy_us_spent"] = saving.proxy_us_spent;
   out["fill_cost"] = saving.costs.fill;
   out["invalidation_cost"] = saving.costs.end;
   if (bytes_known) out["bytes_ratio"] = saving.bytes_ratio;

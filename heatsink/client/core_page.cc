@@ -2,6 +2,7 @@
 // The part of a Core that serves its page over HTTP (admin.listen).
 #include <fmt/format.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -153,6 +154,7 @@ void Core::add_key(report::Report& report, const detect::Verdict& verdict,
   report::KeyReport& key = report.keys.emplace_back();
   key.verdict = verdict;
   key.verdict.reason = selector_.reason_now(verdict);
+  key.covered = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(window_.seconds()));
   key.spared = static_cast<std::int64_t>(verdict.count.hits);
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;

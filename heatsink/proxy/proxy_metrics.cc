@@ -97,6 +97,17 @@ constexpr MetricRow kReadCpu{
     "Estimate of the server's CPU time for one read that a local copy spares it. Only with "
     "cache.admission: pays."};
 
+constexpr MetricRow kCpuUsed{
+    "heatsink_server_cpu_cores", MetricKind::kGauge,
+    "CPU time that the servers used for all their clients, as their INFO tells it, in seconds per "
+    "second over about detection.window. Absent while it is not known: without the right to INFO, "
+    "and while there are no copies."};
+constexpr MetricRow kCpuSpared{
+    "heatsink_server_cpu_spared_cores", MetricKind::kGauge,
+    "Estimate of the CPU time that the servers would use in addition without the proxy; negative "
+    "if "
+    "it costs them more than it spares. Absent with heatsink_server_cpu_cores."};
+
 constexpr MetricRow kFleetUp{
     "heatsink_fleet_up", MetricKind::kGauge,
     "1 while the merged counts of the fleet are known and judge keys; else 0: the proxy goes on "
@@ -230,6 +241,10 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
        .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
+  if (report.server_cpu) {
+    samples.push_back({&kCpuUsed, report.server_cpu->cores});
+    samples.push_back({&kCpuSpared, report.server_cpu->spared_cores});
+  }
   append_slot_samples(samples, report);
   append_fleet(samples, report.fleet);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
@@ -268,6 +283,8 @@ MetricRows metric_rows() {
                   &kCertificateEnd,
                   &kSaved,
                   &kReadCpu,
+                  &kCpuUsed,
+                  &kCpuSpared,
                   &kLeader,
                   &kLeaderChanges,
                   &kSentinels,

@@ -49,6 +49,7 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
   const json::value expected = json::parse(R"({
     "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, 
     "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
+    "counted_seconds": 1,
     "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081, "fleet": null,
     "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
     "hit_ratio": 0.75, "spared": 0, "offload": 0,

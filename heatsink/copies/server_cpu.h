@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the CPU time of the servers by their INFO, and estimates how much of it they are spared.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "heatsink/admit/admit.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/redis/server_use.h"
+
+namespace heatsink::copies {
+
+// What the servers have to do for one proxy and its clients, as totals that only grow.
+struct ServerEffort {
+  std::uint64_t sent = 0;          // commands of clients
+  std::uint64_t client_reads = 0;  // reads from clients' sockets
+  std::uint64_t executed = 0;      // commands sent to servers, the proxy's own among them
+  std::uint64_t writes = 0;        // system calls that sent them
+  std::uint64_t fills = 0;         // of `executed`, each admit::kCommandsPerFill
+  std::uint64_t ends = 0;          // changed keys that the servers have told
+
+  friend ServerEffort operator-(const ServerEffort& now, const ServerEffort& then);
+  // Seconds of a server's CPU by these prices: for what was sent to it, and for what clients would
+  // have sent to it without the proxy. Each read from a client would have woken the server up.
+  double seconds(const admit::ServerPrices& prices) const;
+  double seconds_without_proxy(const admit::ServerPrices& prices) const;
+};
+
+// The CPU time used is what INFO says (used_cpu_user, used_cpu_sys). The CPU time spared cannot be
+// measured: a server does not know what it was not asked. It is
+//
+//   used * ours * (seconds_without_proxy / seconds - 1)
+//
+// `ours` is the part of all commands of the servers (total_commands_processed) that came from this
+// proxy. So the prices only say how dear a wake-up, a fill or a push is compared with a command,
+// and the servers' own figures say how dear all of it is on their machines. Where the servers have
+// little to do, what they do for themselves (timers) makes the estimate too high: it is bounded by
+// kDearMax.
+//
+// One thread; no clock.
+class ServerCpu {
+ public:
+  using Node = std::uint16_t;
+  // A command of the proxy is never believed to take longer than so often its price.
+  static constexpr double kDearMax = 4;
+
+  // A server's answer; `effort` at the same time. Another process (a restart) begins anew.
+  void answered(Node node, const redis::ServerUse& use, const ServerEffort& effort, TimePoint now,
+                Nanos window);
+
+  struct Figure {
+    double cores = 0;         // seconds of CPU time per second, of all servers together
+    double spared_cores = 0;  // negative: the proxy costs the servers more than it spares
+    // The load taken off the servers' CPUs: at most 1.
+    double taken_off() const {
+      return cores + spared_cores > 0 ? spared_cores / (cores + spared_cores) : 0;
+    }
+  };
+  // Over about the last window. Nothing: problem() says why.
+  std::optional<Figure> figure(TimePoint now, Nanos window) const;
+  // "" if figure() has one.
+  std::string problem(TimePoint now, Nanos window) const;
+
+ private:
+  struct Sample {
+    TimePoint at;
+    redis::ServerUse use;
+    ServerEffort effort;
+  };
+  using Samples = std::deque<Sample>;  // the first one is about a window old
+  bool is_late(const Samples& samples, TimePoint now, Nanos window) const;
+
+  std::map<Node, Samples> nodes_;
+  std::string refusal_;  // the last answer of any node, if it was an error
+};
+
+}  // namespace heatsink::copies

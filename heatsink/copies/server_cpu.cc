@@ -11,6 +11,8 @@ namespace {
 // away, or the proxy rests.
 constexpr int kLateWindows = 1;
 
+constexpr admit::ServerPrices kPrices{};
+
 double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count(); }
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
@@ -48,6 +50,7 @@ void ServerCpu::answered(Node node, const redis::ServerUse& use, const ServerEff
                                             use.commands < samples.back().use.commands);
   if (is_anew) samples.clear();
   samples.push_back({now, use, effort});
+  if (samples.size() > 1) learn(samples[samples.size() - 2], samples.back());
   while (samples.size() > 2 && now - samples[1].at >= window) samples.pop_front();
 }
 
@@ -55,26 +58,30 @@ bool ServerCpu::is_late(const Samples& samples, TimePoint now, Nanos window) con
   return samples.empty() || now - samples.back().at > kLateWindows * window;
 }
 
+// Each node's part of the proxy's work is believed to be the same.
+void ServerCpu::learn(const Sample& before, const Sample& now) {
+  const ServerEffort effort = now.effort - before.effort;
+  const double commands = now.use.commands - before.use.commands;
+  const double nodes = static_cast<double>(nodes_.size());
+  if (commands <= 0) return;
+  const double ours = std::min(number(effort.executed) / nodes / commands, 1.0);
+  scale_.note((now.use.cpu_s - before.use.cpu_s) * ours, effort.seconds(kPrices) / nodes,
+              seconds_of(now.at - before.at));
+}
+
 std::optional<ServerCpu::Figure> ServerCpu::figure(TimePoint now, Nanos window) const {
   if (!problem(now, window).empty()) return std::nullopt;
-  constexpr admit::ServerPrices kPrices{};
   Figure out;
-  double commands = 0, executed = 0, priced = 0, without = 0;  // per second
   for (const auto& [node, samples] : nodes_) {
     const Sample &first = samples.front(), &last = samples.back();
     const double time_s = seconds_of(last.at - first.at);
-    out.cores += (last.use.cpu_s - first.use.cpu_s) / time_s;
-    commands += (last.use.commands - first.use.commands) / time_s;
-    // Of all nodes together, so each node's answers tell it again.
     const ServerEffort effort = last.effort - first.effort;
-    const double part = 1 / (time_s * static_cast<double>(nodes_.size()));
-    executed += part * number(effort.executed);
-    priced += part * effort.seconds(kPrices);
-    without += part * effort.seconds_without_proxy(kPrices);
+    out.cores += (last.use.cpu_s - first.use.cpu_s) / time_s;
+    // The effort is of all nodes together, and each node's answers tell it again.
+    out.spared_cores += scale_.value() *
+                        (effort.seconds_without_proxy(kPrices) - effort.seconds(kPrices)) /
+                        (time_s * static_cast<double>(nodes_.size()));
   }
-  if (priced <= 0 || commands <= 0) return out;
-  const double ours = std::min(executed / commands, 1.0);
-  out.spared_cores = std::min(out.cores * ours / priced, kDearMax) * (without - priced);
   return out;
 }
 

@@ -99,14 +99,10 @@ constexpr MetricRow kReadCpu{
 
 constexpr MetricRow kCpuUsed{
     "heatsink_server_cpu_cores", MetricKind::kGauge,
-    "CPU time that the servers used for all their clients, as their INFO tells it, in seconds per "
-    "second over about detection.window. Absent while it is not known: without the right to INFO, "
-    "and while there are no copies."};
+    "Cores that the servers use for all clients, by their INFO. Absent: not known."};
 constexpr MetricRow kCpuSpared{
     "heatsink_server_cpu_spared_cores", MetricKind::kGauge,
-    "Estimate of the CPU time that the servers would use in addition without the proxy; negative "
-    "if "
-    "it costs them more than it spares. Absent with heatsink_server_cpu_cores."};
+    "Estimate: cores that they would use in addition without the proxy. May be negative."};
 
 constexpr MetricRow kFleetUp{
     "heatsink_fleet_up", MetricKind::kGauge,

@@ -59,8 +59,8 @@ struct TrackerOptions {
   // heartbeat; 0: never. After a change, TrackerEvents::on_flush(). Not asked of nodes of a
   // cluster, which have no SWAPDB.
   Nanos swap_interval{0};
-  // About so often the server is asked what CPU time it has used (ServerUse), with a heartbeat, but
-  // not while the tracker rests; 0: never.
+  // About so often the server is asked what CPU time it has used (ServerUse), with a heartbeat; 0:
+  // never.
   Nanos use_interval{0};
   // After a new connection a node is up when two proofs have been sent so long apart.
   Nanos second_proof_after = Millis(100);

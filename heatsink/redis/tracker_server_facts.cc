@@ -108,7 +108,7 @@ void Tracker::on_swaps(const Expected& expected, const Value& reply) {
 // Behind the proof, which INFO would delay. Two questions: servers before Redis 7.0 take one
 // section.
 void Tracker::ask_use(TimePoint now) {
-  if (options_.use_interval == Nanos(0) || state_ == State::kHandshake || rests_) return;
+  if (options_.use_interval == Nanos(0) || state_ == State::kHandshake) return;
   if (now < use_asked_from_) return;
   use_asked_from_ = now + options_.use_interval;
   send(Kind::kCommandsDone, {"INFO", "stats"}, now);

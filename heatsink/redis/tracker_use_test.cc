@@ -57,9 +57,12 @@ TEST_F(TrackerUse, AServerThatDoesNotTellItsCpuTimeIsNoServerWithoutWork) {
             Lines{"use: INFO has no used_cpu_sys"});
 }
 
-TEST_F(TrackerUse, AtRestItIsNotAsked) {
+// Without copies the figure is the first one that an operator looks for.
+TEST_F(TrackerUse, AtRestItIsAskedWithTheRarerHeartbeats) {
   tracker_.set_resting(true);
-  EXPECT_EQ(beat(1000), heartbeat());
+  EXPECT_TRUE(tracker_.tick(at(600)).ok());
+  EXPECT_EQ(sent(), "");
+  EXPECT_EQ(beat(1100), heartbeat() + kUseQuestions);
 }
 
 TEST_F(TrackerTest, TheUseIsNotAskedForWithoutAnInterval) {

@@ -20,8 +20,8 @@ class PriceScale {
  public:
   static constexpr double kMin = 0.1, kMax = 10;
 
-  // What is believed at first, and how firmly: as if it had been measured once against so much work
-  // by prices, and once over so long without work.
+  // What is believed at first (the keeper's, unless another is given), and how firmly: as if it had
+  // been measured once against so much work by prices, and once over so long without work.
   struct Belief {
     double scale = 1;
     double idle = 0.02;  // of a second

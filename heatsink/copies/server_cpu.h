@@ -14,7 +14,7 @@
 
 namespace heatsink::copies {
 
-// What the servers have to do for one proxy and its clients, as totals that only grow.
+// What servers have to do for one proxy and its clients: totals that only grow.
 struct ServerEffort {
   std::uint64_t sent = 0;          // commands of clients
   std::uint64_t client_reads = 0;  // reads from clients' sockets

@@ -216,10 +216,12 @@ COPIES = Row("Copies: what they cost and bring", [
     Panel("Reads that copies spare", "Share of all reads that copies spare the server, less what "
           "they cost it: what the proxy's own simulations expect.", "percentunit",
           [gauge("heatsink_copies_saved_ratio")], width=6, minimum=None),
-    Panel("CPU of the server that copies spare", "Cores of the server that local hits spare, by an "
-          "estimate of what such a read costs. Fills are not deducted.", "short",
-          [(f"sum by (instance) (rate({chosen('heatsink_local_hits_total')}[$__rate_interval]) "
-            f"* {chosen('heatsink_server_read_cpu_seconds')})", "{{instance}}")], width=6),
+    Panel("CPU of the servers", "Cores that the servers of each proxy use, as their INFO tells; "
+          "and an estimate of those that they would use in addition without it. Negative: it costs "
+          "more than it spares. No line: unknown.", "short",
+          [gauge("heatsink_server_cpu_cores", "{{instance}} used"),
+           gauge("heatsink_server_cpu_spared_cores", "{{instance}} spared")], width=6,
+          minimum=None),
     Panel("Fills", "Local copies that the proxy asked the server for, and those that brought "
           "none: failed (too big, refused) and spoiled (the key changed meanwhile).", "ops",
           per_second(("heatsink_fills_total", "fills"), ("heatsink_fills_failed_total", "failed"),

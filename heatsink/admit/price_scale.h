@@ -6,7 +6,8 @@ namespace heatsink::admit {
 
 // What is measured is one figure for all of a thread's work, so it scales all of its prices: a
 // slower machine makes each of them dearer. A thread also takes time without such work (timers,
-// summaries). Both are found by least squares over about a minute, in which later calls count more:
+// summaries). Both are found by least squares over about a minute (Belief::kept), in which later
+// calls count more:
 //
 //   used = scale * predicted + idle * elapsed
 //
@@ -19,16 +20,17 @@ class PriceScale {
  public:
   static constexpr double kMin = 0.1, kMax = 10;
 
-  // What is believed at first: a scale of 1, and `idle`. How firmly: as by sums of squares of
-  // `predicted` and `elapsed` that had been measured.
+  // What is believed at first (the keeper's, unless another is given), and how firmly: as if it had
+  // been measured once against so much work by prices, and once over so long without work.
   struct Belief {
-    double idle, scale_firm, idle_firm;
-    double min, max;  // of the scale
+    double scale = 1;
+    double idle = 0.02;  // of a second
+    double work_s = 0.05, idle_s = 2.236;
+    double kept = 0.98;             // of earlier calls, per call
+    double min = kMin, max = kMax;  // of the scale
   };
-  // As if it had been measured once against work of 50 ms by prices, and for five seconds.
-  static constexpr Belief kOfThread{0.02, 0.05 * 0.05, 5, kMin, kMax};
-
-  explicit PriceScale(const Belief& belief = kOfThread) : belief_(belief) {}
+  PriceScale() : PriceScale(Belief()) {}
+  explicit PriceScale(const Belief& belief) : belief_(belief), value_(belief.scale) {}
 
   // Since the last call, of about a second: the CPU time that was used, the part of it that the
   // prices predict, and how long it was; all in seconds. Instead of the time another measure may
@@ -37,10 +39,10 @@ class PriceScale {
   double value() const { return value_; }
 
  private:
-  Belief belief_;
   // Sums of products: p predicted, e elapsed, u used.
   double pp_ = 0, pe_ = 0, ee_ = 0, pu_ = 0, eu_ = 0;
-  double value_ = 1;
+  Belief belief_;
+  double value_;
 };
 
 }  // namespace heatsink::admit

@@ -2,6 +2,7 @@
 // The part of a Core that serves its page over HTTP (admin.listen).
 #include <fmt/format.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -45,12 +46,18 @@ std::string why_no_copy(const ClientOptions& options, const detect::Verdict& ver
 }
 
 // The part of the accesses that the source did not see: hits, and callers that waited for another
-// caller's load; less the loads in the background.
+// caller's load; less the loads in the background, and what tracking costs the server.
 double load_taken_off(const Counts& counts) {
   const auto accesses = static_cast<double>(counts.reads + counts.writes);
-  const double spared = static_cast<double>(counts.hits + counts.waits) -
-                        static_cast<double>(counts.refreshes + counts.refresh_failures);
+  const double spared =
+      static_cast<double>(counts.hits + counts.waits) -
+      static_cast<double>(counts.refreshes + counts.refresh_failures + counts.own_commands);
   return accesses > 0 ? spared / accesses : 0;
+}
+
+double per_access(std::uint64_t count, const Counts& counts) {
+  const std::uint64_t accesses = counts.reads + counts.writes;
+  return accesses > 0 ? static_cast<double>(count) / static_cast<double>(accesses) : 0;
 }
 
 }  // namespace
@@ -121,6 +128,8 @@ report::Report Core::page_report() const {
   report.offload = load_taken_off(now.in_window);
   report.commands_rate = report.requests_rate;
   report.server_commands_rate = report.requests_rate * (1 - report.offload);
+  report.own_commands_rate =
+      per_access(now.in_window.own_commands, now.in_window) * report.requests_rate;
   const std::string hot = detect::hot_qps_words(options_.hot_qps);
   report.hot_means = "in this process at least " + hot;
   report.quiet = "no key reaches " + hot;
@@ -153,6 +162,7 @@ void Core::add_key(report::Report& report, const detect::Verdict& verdict,
   report::KeyReport& key = report.keys.emplace_back();
   key.verdict = verdict;
   key.verdict.reason = selector_.reason_now(verdict);
+  key.covered = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(window_.seconds()));
   key.spared = static_cast<std::int64_t>(verdict.count.hits);
   key.level = options_.cache_enabled ? level : "off";
   if (server_ != nullptr) key.max_staleness = options_.max_staleness;

@@ -26,7 +26,8 @@ constexpr double kSureness = 2;       // standard deviations
 
 // What a hit spares a worker: up to three times more or less than on the machine of the prices. Of
 // the time per operation nothing is believed.
-constexpr admit::PriceScale::Belief kOfWorker{0, 0.02 * 0.02, 1e-9, 1.0 / 3, 3};
+constexpr admit::PriceScale::Belief kOfWorker{
+    .idle = 0, .work_s = 0.02, .idle_s = 3e-5, .min = 1.0 / 3, .max = 3};
 
 }  // namespace
 

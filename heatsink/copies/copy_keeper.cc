@@ -411,7 +411,8 @@ void CopyKeeper::cool_down(const detect::KeyCount& count) {
 // Accesses per second, whatever measure made the key hot.
 double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
   if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
-  const double seconds = std::chrono::duration<double>(verdict.measure.window).count();
+  const double seconds = counted_seconds(verdict.measure);
+  if (seconds <= 0) return 0;
   return static_cast<double>(verdict.count.reads + verdict.count.writes) / seconds;
 }
 

@@ -32,6 +32,7 @@
 #include "heatsink/copies/pattern_searches.h"
 #include "heatsink/copies/refresher.h"
 #include "heatsink/copies/rights_check.h"
+#include "heatsink/copies/server_cpu.h"
 #include "heatsink/copies/trim_policy.h"
 #include "heatsink/copies/warm_plans.h"
 #include "heatsink/copies/warmer.h"
@@ -126,6 +127,7 @@ class CopyKeeper final : public CopySource,
   void rights_changed() override;
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
   void changed(KeyHash key) override { savings_.ended(key); }
+  void server_use(cache::ProofIndex server, const redis::ServerUse& use) override;
   void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
@@ -198,6 +200,8 @@ class CopyKeeper final : public CopySource,
   std::string limit_on(const detect::KeyCount& count) const;
   report::Report make_report();
   report::KeyReport report_on(const detect::Verdict& verdict) const;
+  double counted_seconds(const detect::Measure& measure) const;
+  std::int64_t spared_of(const report::KeyReport& key) const;
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();
@@ -211,6 +215,7 @@ class CopyKeeper final : public CopySource,
 
   // copy_keeper_load.cc
   CommandLoad load() const;
+  ServerEffort effort() const;
   void note_load();
   LoadWindow::Span load_of_window();
   void note_heat();
@@ -290,6 +295,7 @@ class CopyKeeper final : public CopySource,
   std::optional<CopyChooser> chooser_;  // none: only hot keys get copies
   CopyChooser::KeeperWork own_work_;    // in total, at the last tend_earned_copies()
   LoadWindow loads_;
+  ServerCpu server_cpu_;
   HeatWriter heat_writer_;
   admit::CopySavings savings_;                      // empty without a chooser
   std::unique_ptr<fleet::Link> fleet_;              // null: this proxy counts alone

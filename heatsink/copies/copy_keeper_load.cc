@@ -23,6 +23,24 @@ CommandLoad CopyKeeper::load() const {
   return load;
 }
 
+ServerEffort CopyKeeper::effort() const {
+  const CommandLoad all = load();
+  ServerEffort effort{.sent = all.sent,
+                      .executed = all.executed,
+                      .writes = shared_.own_writes.load(std::memory_order_relaxed),
+                      .fills = counters_.read(Count::kFills),
+                      .ends = counters_.read(Count::kInvalidations)};
+  for (const KeeperListener* const worker : workers_) {
+    effort.client_reads += worker->counters().read(Count::kClientReads);
+    effort.writes += worker->counters().read(Count::kUpstreamWrites);
+  }
+  return effort;
+}
+
+void CopyKeeper::server_use(cache::ProofIndex server, const redis::ServerUse& use) {
+  server_cpu_.answered(server, use, effort(), loop_.clock(), shared_.options().window);
+}
+
 void CopyKeeper::note_load() {
   const TimePoint now = loop_.clock();
   const Nanos window = shared_.options().window;
@@ -50,6 +68,12 @@ void CopyKeeper::add_load(report::Report& report) {
   report.server_commands_rate = span.per_second(span.load.executed);
   report.own_commands_rate = span.per_second(span.load.own);
   report.offload = span.load.taken_off();
+  const TimePoint now = loop_.clock();
+  const Nanos window = shared_.options().window;
+  report.server_cpu_unknown = server_cpu_.problem(now, window);
+  if (const auto cpu = server_cpu_.figure(now, window))
+    report.server_cpu = {
+        .cores = cpu->cores, .spared_cores = cpu->spared_cores, .offload = cpu->taken_off()};
 }
 
 }  // namespace heatsink::copies

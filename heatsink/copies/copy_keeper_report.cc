@@ -2,6 +2,7 @@
 // The keeper's report for people, behind /api/hotkeys and heatsink top, and counts for /metrics.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <string>
@@ -163,11 +164,33 @@ std::vector<report::CopiesReport::Copy> CopyKeeper::best_copies() const {
   return copies;
 }
 
+// Of the counts of this measure. The window moves in slots: of the oldest one nothing is left, and
+// the latest one has only begun.
+double CopyKeeper::counted_seconds(const detect::Measure& measure) const {
+  const auto counts = std::find_if(
+      merged_.begin(), merged_.end(),
+      [&measure](const detect::Summary& merged) { return merged.measure() == measure; });
+  return counts == merged_.end() ? 0 : counts->seconds();
+}
+
+// Both parts move in steps of their own, so they are brought to the same time.
+std::int64_t CopyKeeper::spared_of(const report::KeyReport& key) const {
+  const detect::KeyCount& count = key.verdict.count;
+  const Nanos covered = shared_.key_loads.covered(loop_.clock());
+  const double beside_hits =
+      covered > Nanos(0)
+          ? static_cast<double>(shared_.key_loads.of(count.hash)) *
+                (key.counted_seconds() / std::chrono::duration<double>(covered).count())
+          : 0;
+  return static_cast<std::int64_t>(count.hits) + std::llround(beside_hits);
+}
+
 report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   report::KeyReport key;
   key.verdict = verdict;
-  key.spared =
-      static_cast<std::int64_t>(verdict.count.hits) + shared_.key_loads.of(verdict.count.hash);
+  key.covered = std::chrono::duration_cast<Nanos>(
+      std::chrono::duration<double>(counted_seconds(verdict.measure)));
+  key.spared = spared_of(key);
   shared_.shown.hide(key.verdict.count);
   const PolicySnapshot& policy = shared_.current();
   const std::size_t rule = policy.rule_of(verdict.count.key, !verdict.count.key_truncated);

@@ -30,6 +30,7 @@ enum class Count : std::uint8_t {
   kClientsHandedOver,
   kClientsTakenOver,
   kCommands,
+  kClientReads,
   kAccessHits,
   kAccessMisses,
   kAccessWrites,

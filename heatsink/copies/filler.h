@@ -35,6 +35,8 @@ class Filler final : public redis::TrackerEvents {
     // Once per fill, after the waiting clients have their answers. `asked`: the first request for
     // it. `why`: a sentence for the user, with kNoDatabase and kTableFull.
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
+    // A server has told its CPU time, or that it does not.
+    virtual void server_use(cache::ProofIndex /*server*/, const redis::ServerUse& /*use*/) {}
     // The server has said that a key has changed that had a copy. Before that copy is dropped.
     virtual void changed(KeyHash key) = 0;
     // The proof has ended for this reason; "": it is back. Each change once.
@@ -74,6 +76,7 @@ class Filler final : public redis::TrackerEvents {
   void on_invalidate(std::string_view name) override;
   void on_exchanges_known(TimePoint asked_at) override { shared_.proof.know_exchanges(asked_at); }
   void on_flush() override { flush(0); }
+  void on_server_use(const redis::ServerUse& use) override { server_use(0, use); }
   void on_filled(redis::FillReply& reply) override;
   void on_barrier(std::uint64_t token) override;
   void on_rights_changed() override;
@@ -83,6 +86,9 @@ class Filler final : public redis::TrackerEvents {
   void up(cache::ProofIndex proof);
   void heartbeat(cache::ProofIndex proof, TimePoint sent_at);
   void flush(cache::ProofIndex proof);
+  void server_use(cache::ProofIndex proof, const redis::ServerUse& use) {
+    listener_.server_use(proof, use);
+  }
   void flush_all();  // of each server that is up
   void down(cache::ProofIndex proof, const std::string& reason);
   // The owner of the slot may be another node now. Its copies are dropped before the next

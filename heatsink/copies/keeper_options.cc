@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/copies/keeper_options.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace heatsink::copies {
 namespace {
 
+// Between two questions for the server's CPU time, which is shown over the detection's window.
+constexpr Nanos kUseIntervalMax = std::chrono::seconds(5);
 constexpr Nanos kReaderRest = std::chrono::seconds(10);
 
 }  // namespace
@@ -25,6 +30,7 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   tracker.rights_interval = options.acl_staleness / 2;
   // Twice per max-staleness: an answer may be late by half of it before copies are refused.
   tracker.swap_interval = policy::shortest_staleness(policy.consistency) / 2;
+  tracker.use_interval = std::clamp<Nanos>(options.window / 5, Millis(500), kUseIntervalMax);
   return tracker;
 }
 
@@ -32,7 +38,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
   redis::TrackerOptions reader = tracker_options(shared);
   reader.name = "heatsink-auditor";
   reader.tracking = false;
-  reader.rights_interval = reader.swap_interval = Nanos(0);
+  reader.rights_interval = reader.swap_interval = reader.use_interval = Nanos(0);
   reader.heartbeat_interval = kReaderHeartbeat;
   reader.rest_interval = kReaderRest;
   reader.epoch_interval = kReaderRest;  // an audit does not rely on the voters

@@ -17,8 +17,8 @@ void KeyLoads::add(KeyHash key, std::int64_t commands) {
 }
 
 void KeyLoads::move(TimePoint now, Nanos window) {
-  if (part_begun_at_ == TimePoint::min()) part_begun_at_ = now;
-  const Nanos length = std::max<Nanos>(window / kParts, Nanos(1));
+  if (begun_at_ == TimePoint::min()) begun_at_ = part_begun_at_ = now;
+  const Nanos length = part_length_ = std::max<Nanos>(window / kParts, Nanos(1));
   const auto steps =
       static_cast<std::size_t>(std::clamp<Nanos::rep>((now - part_begun_at_) / length, 0, kParts));
   if (steps == 0) return;
@@ -28,6 +28,12 @@ void KeyLoads::move(TimePoint now, Nanos window) {
     clear(next);
     part_.store(next, std::memory_order_relaxed);
   }
+}
+
+Nanos KeyLoads::covered(TimePoint now) const {
+  if (begun_at_ == TimePoint::min()) return Nanos(0);
+  constexpr auto kWholeParts = static_cast<Nanos::rep>(kParts) - 1;
+  return std::min(now - begun_at_, kWholeParts * part_length_ + (now - part_begun_at_));
 }
 
 void KeyLoads::clear(std::size_t part) {

@@ -35,6 +35,9 @@ class KeyLoads {
   // The keeper, often: lets what is older than the window go.
   void move(TimePoint now, Nanos window);
   std::int64_t of(KeyHash key) const;
+  // The time that of() covers: what is left of the oldest part goes all at once. 0 before move().
+  // The keeper.
+  Nanos covered(TimePoint now) const;
 
  private:
   struct Stripe {
@@ -46,7 +49,10 @@ class KeyLoads {
 
   std::array<Stripe, kStripes> stripes_;
   std::atomic<std::size_t> part_{0};
-  TimePoint part_begun_at_ = TimePoint::min();  // the keeper's
+  // The keeper's.
+  TimePoint begun_at_ = TimePoint::min();
+  TimePoint part_begun_at_ = TimePoint::min();
+  Nanos part_length_{0};
 };
 
 }  // namespace heatsink::copies

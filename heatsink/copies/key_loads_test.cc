@@ -55,6 +55,16 @@ TEST(KeyLoads, ALongPauseEmptiesIt) {
   EXPECT_EQ(loads.of(kLoaded), 2);
 }
 
+TEST(KeyLoads, TellsTheTimeThatItCovers) {
+  KeyLoads loads;
+  EXPECT_EQ(loads.covered(second(3)), Nanos(0)) << "it has not begun";
+  loads.move(second(3), kLoadsWindow);
+  EXPECT_EQ(loads.covered(second(5)), seconds(2)) << "since it has begun";
+  for (int now = 4; now <= 20; ++now) loads.move(second(now), kLoadsWindow);
+  EXPECT_EQ(loads.covered(second(20)), seconds(9)) << "nine whole parts, and a new one";
+  EXPECT_EQ(loads.covered(second(20) + Millis(600)), seconds(9) + Millis(600));
+}
+
 TEST(KeyLoads, IsBounded) {
   KeyLoads loads;
   const std::uint64_t stripe = KeyLoads::kStripes;

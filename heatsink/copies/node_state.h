@@ -150,7 +150,8 @@ struct NodeState {
             .backoff_min = now.backoff_min,
             .backoff_max = now.backoff_max,
             .seed = seed,
-            .commands = &own_commands};
+            .commands = &own_commands,
+            .writes = &own_writes};
   }
 
   // Null: only hot keys have got copies so far. Once made, it stays. The keeper makes it; a worker
@@ -166,6 +167,7 @@ struct NodeState {
 
   // Commands that the proxy's own connections have sent to servers: all but those of the workers.
   std::atomic<std::uint64_t> own_commands{0};
+  std::atomic<std::uint64_t> own_writes{0};  // system calls that sent them
   KeyLoads key_loads;
   heat::History heat;  // the keeper adds, the admin API reads
 

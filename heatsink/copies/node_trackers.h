@@ -45,6 +45,9 @@ class NodeTrackers final : private topology::ClusterTrackers::Listener {
                 std::optional<TimePoint> proven_at) override;
   void on_invalidate(std::string_view name) override { filler_.on_invalidate(name); }
   void on_flush(topology::NodeIndex node) override { filler_.flush(proof_of(node)); }
+  void on_server_use(topology::NodeIndex node, const redis::ServerUse& use) override {
+    filler_.server_use(proof_of(node), use);
+  }
   void on_filled(redis::FillReply& reply) override { filler_.on_filled(reply); }
   void on_barrier(std::uint64_t token) override { filler_.on_barrier(token); }
   void on_rights_changed() override { filler_.on_rights_changed(); }

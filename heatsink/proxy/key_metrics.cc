@@ -2,7 +2,6 @@
 #include "heatsink/proxy/key_metrics.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 #include "heatsink/base/printable.h"
@@ -24,11 +23,9 @@ constexpr MetricRow kWritesRow{
     "All writes of a hot key, per second over the window of the key's rule.", "key, db"};
 constexpr MetricRow kServerRow{
     "heatsink_key_server_commands_per_second", MetricKind::kGauge,
-    "Commands per second that servers get because of a hot key, fills included. "
-    "It is up to 7 % of the key's accesses too low where 40 % of them are writes.",
-    "key, db"};
+    "Commands per second that servers get because of a hot key, fills included.", "key, db"};
 
-// Of the window. What was spared is counted apart from the accesses, so it can run ahead of them.
+// What was spared is counted apart from the accesses, so it can run ahead of them.
 double server_commands(const report::KeyReport& key) {
   const detect::KeyCount& count = key.verdict.count;
   const auto accesses = static_cast<double>(count.reads + count.writes);
@@ -50,7 +47,7 @@ void append_key_samples(MetricSamples& samples, const report::Report& report,
   std::size_t keys = 0;
   for (const report::KeyReport& key : report.keys) {
     const detect::KeyCount& count = key.verdict.count;
-    const double seconds = std::chrono::duration<double>(key.verdict.measure.window).count();
+    const double seconds = key.counted_seconds();
     if (!exported(key.verdict) || seconds <= 0) continue;
     if (keys++ == keys_max) return;
     const MetricLabels labels{{"key", count.key}, {"db", std::to_string(count.db)}};

@@ -51,6 +51,17 @@ TEST(KeyMetrics, AreRatesOverTheKeysWindow) {
   EXPECT_EQ(samples[0].labels, (MetricLabels{{"key", "k"}, {"db", "3"}}));
 }
 
+// The window moves in slots, so its counts cover between nine tenths and all of it.
+TEST(KeyMetrics, DivideByTheTimeThatTheCountsCover) {
+  report::Report report;
+  add(report, "k", Temperature::kHot);
+  report.keys[0].covered = std::chrono::seconds(9);
+  MetricSamples samples;
+  append_key_samples(samples, report, 10);
+  EXPECT_EQ(samples.at(0).value, 100);
+  EXPECT_NEAR(samples.at(3).value, 150 / 9.0, 1e-9);
+}
+
 TEST(KeyMetrics, AreOfHotKeysOnlyAndOfSoManyAtMost) {
   report::Report report;
   add(report, "a", Temperature::kHot);

@@ -97,6 +97,13 @@ constexpr MetricRow kReadCpu{
     "Estimate of the server's CPU time for one read that a local copy spares it. Only with "
     "cache.admission: pays."};
 
+constexpr MetricRow kCpuUsed{
+    "heatsink_server_cpu_cores", MetricKind::kGauge,
+    "Cores that the servers use for all clients, by their INFO. Absent: not known."};
+constexpr MetricRow kCpuSpared{
+    "heatsink_server_cpu_spared_cores", MetricKind::kGauge,
+    "Estimate: cores that they would use in addition without the proxy. May be negative."};
+
 constexpr MetricRow kFleetUp{
     "heatsink_fleet_up", MetricKind::kGauge,
     "1 while the merged counts of the fleet are known and judge keys; else 0: the proxy goes on "
@@ -230,6 +237,10 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
        .client_buffers = Bytes{shared.memory.max_bytes()}});
   append_certificates(samples, shared);
   append_benefit(samples, report);
+  if (report.server_cpu) {
+    samples.push_back({&kCpuUsed, report.server_cpu->cores});
+    samples.push_back({&kCpuSpared, report.server_cpu->spared_cores});
+  }
   append_slot_samples(samples, report);
   append_fleet(samples, report.fleet);
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
@@ -268,6 +279,8 @@ MetricRows metric_rows() {
                   &kCertificateEnd,
                   &kSaved,
                   &kReadCpu,
+                  &kCpuUsed,
+                  &kCpuSpared,
                   &kLeader,
                   &kLeaderChanges,
                   &kSentinels,

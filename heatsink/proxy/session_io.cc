@@ -96,6 +96,7 @@ Session::~Session() {
 
 void Session::received(std::string_view bytes, TimePoint now) {
   if (leaves_) return;
+  parts_.count(copies::Count::kClientReads);
   within_memory([&] { take_requests(bytes, now); });
 }
 

@@ -11,6 +11,7 @@
 #include "heatsink/redis/pipeline.h"             // IWYU pragma: export
 #include "heatsink/redis/refusal.h"              // IWYU pragma: export
 #include "heatsink/redis/server_connection.h"    // IWYU pragma: export
+#include "heatsink/redis/server_use.h"           // IWYU pragma: export
 #include "heatsink/redis/tracker.h"              // IWYU pragma: export
 #include "heatsink/redis/upstream_address.h"     // IWYU pragma: export
 #include "heatsink/redis/value_facts.h"          // IWYU pragma: export

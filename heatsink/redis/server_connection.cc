@@ -184,6 +184,7 @@ void ServerConnection::flush() {
       lost({ErrorCode::kUnavailable, socket_.loss()});
       return;
     }
+    if (options_.writes != nullptr) options_.writes->fetch_add(1, std::memory_order_relaxed);
     output.consume(result.bytes);
   }
   loop_.change(socket_.fd(), output.empty() ? net::Interest::kRead : net::Interest::kReadWrite);

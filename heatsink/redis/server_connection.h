@@ -24,6 +24,8 @@ struct ServerConnectionOptions {
   // Grows by the commands that are sent to the server: load of the program's own. Null: they are
   // not counted. It outlives the connection.
   std::atomic<std::uint64_t>* commands = nullptr;
+  // The same for the system calls that send them.
+  std::atomic<std::uint64_t>* writes = nullptr;
 };
 
 // The loop's thread. All references must outlive this object.

@@ -40,6 +40,7 @@ void Tracker::connected(TimePoint now) {
   evicts_by_use_.reset();
   rights_.reset();
   swaps_.reset();
+  use_asked_from_ = {};
   db_ = 0;
   db_refusal_.clear();
   shows_encodings_ = true;
@@ -77,6 +78,7 @@ void Tracker::send_heartbeat(TimePoint now) {
   send_proof(Kind::kHeartbeat, now, 0);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;
+  ask_use(now);
 }
 
 void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
@@ -88,17 +90,6 @@ void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, Time
 void Tracker::expect(Expected expected) {
   note_command();
   expected_.push_back(expected);
-}
-
-void Tracker::ask_swaps(TimePoint now, bool after_code) {
-  if (cluster_ || options_.is_node) return;
-  send(Kind::kSwaps, {"INFO", "commandstats"}, now, after_code ? 1 : 0);
-  swaps_asked_at_ = now;
-}
-
-void Tracker::ask_rights(TimePoint now) {
-  send(Kind::kRights, {"ACL", "GETUSER", options_.credentials.acl_user()}, now);
-  rights_asked_at_ = now;
 }
 
 Status Tracker::received(std::string_view bytes, TimePoint now) {
@@ -314,6 +305,10 @@ Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoin
       return Unit{};
     case Kind::kSwaps:
       on_swaps(expected, reply);
+      return Unit{};
+    case Kind::kCommandsDone:
+    case Kind::kCpuUsed:
+      on_use(expected.kind, reply, now);
       return Unit{};
     default:
       return on_handshake(expected.kind, reply);

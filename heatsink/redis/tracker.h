@@ -17,6 +17,7 @@
 #include "heatsink/redis/credentials.h"
 #include "heatsink/redis/fill.h"
 #include "heatsink/redis/fill_source.h"
+#include "heatsink/redis/server_use.h"
 #include "heatsink/redis/swap_count.h"
 #include "heatsink/redis/tracked_names.h"
 #include "heatsink/resp/command_table.h"
@@ -58,6 +59,9 @@ struct TrackerOptions {
   // heartbeat; 0: never. After a change, TrackerEvents::on_flush(). Not asked of nodes of a
   // cluster, which have no SWAPDB.
   Nanos swap_interval{0};
+  // About so often the server is asked what CPU time it has used (ServerUse), with a heartbeat; 0:
+  // never.
+  Nanos use_interval{0};
   // After a new connection a node is up when two proofs have been sent so long apart.
   Nanos second_proof_after = Millis(100);
 };
@@ -86,6 +90,8 @@ class TrackerEvents {
   // on_flush() has told of every exchange of databases (SWAPDB) before `asked_at`. max(): this
   // server has none, or does not tell.
   virtual void on_exchanges_known(TimePoint /*asked_at*/) {}
+  // With TrackerOptions::use_interval.
+  virtual void on_server_use(const ServerUse& /*use*/) {}
   // With TrackerOptions::is_node. The node says that it does not own the slot, or not for all keys:
   // no copy of it may be served after the next on_heartbeat().
   virtual void on_slot_lost(std::uint16_t /*slot*/) {}
@@ -190,7 +196,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
     kEviction,
     kTouch,
     kRights,
-    kSwaps
+    kSwaps,
+    kCommandsDone,
+    kCpuUsed
   };
   struct Expected {
     Kind kind;
@@ -206,6 +214,8 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   void ask_rights(TimePoint now);
   bool answers_long() const;
   void ask_swaps(TimePoint now, bool after_code);
+  void ask_use(TimePoint now);
+  void on_use(Kind kind, const resp::Value& reply, TimePoint now);
   void on_swaps(const Expected& expected, const resp::Value& reply);
   Status keep(std::string_view bytes);
   Status on_element(TimePoint now);
@@ -268,7 +278,9 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   TimePoint rights_asked_at_{};
   SwapCount swaps_;
   TimePoint swaps_asked_at_{};
-  TimePoint received_at_{};  // of the bytes being processed
+  ServerUse use_;               // as far as it has been answered
+  TimePoint use_asked_from_{};  // not before this
+  TimePoint received_at_{};     // of the bytes being processed
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
   // Of a node:

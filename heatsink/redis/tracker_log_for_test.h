@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -26,6 +27,13 @@ class TrackerLog final : public TrackerEvents {
   void on_heartbeat(TimePoint sent_at) override { add("heartbeat " + ms(sent_at)); }
   void on_invalidate(std::string_view name) override { add("invalidate " + std::string(name)); }
   void on_flush() override { add("flush"); }
+  void on_server_use(const ServerUse& use) override {
+    if (!use.problem.empty()) return add("use: " + use.problem);
+    const auto hundredths = std::llround(100 * use.cpu_s);
+    const std::string fraction = std::to_string(100 + hundredths % 100).substr(1);
+    add("use " + std::to_string(hundredths / 100) + "." + fraction + " s, " +
+        std::to_string(std::llround(use.commands)) + " commands");
+  }
   void on_exchanges_known(TimePoint asked_at) override { exchanges_known_at = asked_at; }
   void on_filled(FillReply& reply) override {
     add("filled " + std::to_string(reply.id) + " " + outcome(reply.outcome) + " sent " +

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the server says about itself: version, commands, role, slots, eviction, our rights.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "heatsink/redis/info_text.h"
 #include "heatsink/redis/own_slots.h"
 #include "heatsink/redis/refusal.h"
 #include "heatsink/redis/tracker.h"
@@ -12,6 +14,12 @@
 namespace heatsink::redis {
 
 using resp::Value;
+
+namespace {
+
+constexpr Nanos kUseRetry = std::chrono::minutes(1);
+
+}  // namespace
 
 Status Tracker::on_handshake(Kind kind, const Value& reply) {
   if (kind == Kind::kPing) {
@@ -81,6 +89,12 @@ void Tracker::on_eviction(const Value& reply) {
   evicts_by_use_ = policy.empty() || (by_use && field("maxmemory") != "0");
 }
 
+void Tracker::ask_swaps(TimePoint now, bool after_code) {
+  if (cluster_ || options_.is_node) return;
+  send(Kind::kSwaps, {"INFO", "commandstats"}, now, after_code ? 1 : 0);
+  swaps_asked_at_ = now;
+}
+
 // An error (NOPERM), or a server without these counts, proves nothing: code that may have exchanged
 // databases then ends all copies, and exchanges by others stay unseen.
 void Tracker::on_swaps(const Expected& expected, const Value& reply) {
@@ -89,6 +103,43 @@ void Tracker::on_swaps(const Expected& expected, const Value& reply) {
   if (found == SwapCount::Finding::kSwapped || (after_code && found != SwapCount::Finding::kSame))
     flush();
   events_.on_exchanges_known(swaps_.counts() && !cluster_ ? expected.sent_at : TimePoint::max());
+}
+
+// Behind the proof, which INFO would delay. Two questions: servers before Redis 7.0 take one
+// section.
+void Tracker::ask_use(TimePoint now) {
+  if (options_.use_interval == Nanos(0) || state_ == State::kHandshake) return;
+  if (now < use_asked_from_) return;
+  use_asked_from_ = now + options_.use_interval;
+  send(Kind::kCommandsDone, {"INFO", "stats"}, now);
+  send(Kind::kCpuUsed, {"INFO", "cpu"}, now);
+}
+
+void Tracker::on_use(Kind kind, const Value& reply, TimePoint now) {
+  const auto take = [&](const char* name, double& sum) {
+    const std::optional<double> value = info_number(reply.text, name);
+    if (reply.is_error()) {
+      use_.problem = reply.text;
+    } else if (!value) {
+      use_.problem = std::string("INFO has no ") + name;
+    } else {
+      sum += *value;
+    }
+  };
+  if (kind == Kind::kCommandsDone) {
+    use_ = {};
+    return take("total_commands_processed", use_.commands);
+  }
+  take("used_cpu_user", use_.cpu_s);
+  take("used_cpu_sys", use_.cpu_s);
+  // Each refusal is a line in the server's ACL LOG.
+  if (!use_.problem.empty()) use_asked_from_ = now + kUseRetry;
+  events_.on_server_use(use_);
+}
+
+void Tracker::ask_rights(TimePoint now) {
+  send(Kind::kRights, {"ACL", "GETUSER", options_.credentials.acl_user()}, now);
+  rights_asked_at_ = now;
 }
 
 // An error (NOPERM, or ACL is renamed) means that the user's rights are unknown.

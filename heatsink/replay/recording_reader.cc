@@ -62,7 +62,8 @@ std::optional<std::int64_t> parse_time(std::string_view iso) {
 struct ListedKey {
   std::string name;
   std::uint32_t db = 0;
-  double reads = 0, writes = 0;  // in the window
+  double reads = 0, writes = 0;
+  double counted_s = 0;  // the time of these counts; 0: the window (answers of earlier versions)
 };
 
 std::optional<ListedKey> parse_key(const json::value& value) {
@@ -70,9 +71,9 @@ std::optional<ListedKey> parse_key(const json::value& value) {
   const json::object& object = value.as_object();
   std::optional<std::string> name = from_base64(text(object, "name_base64"));
   if (!name) return std::nullopt;
-  return ListedKey{std::move(*name),
-                   static_cast<std::uint32_t>(std::min(number(object, "db"), 1e6)),
-                   number(object, "reads"), number(object, "writes")};
+  return ListedKey{
+      std::move(*name), static_cast<std::uint32_t>(std::min(number(object, "db"), 1e6)),
+      number(object, "reads"), number(object, "writes"), number(object, "counted_seconds")};
 }
 
 class RecordingReader final : public LineReader {
@@ -117,8 +118,9 @@ class RecordingReader final : public LineReader {
     for (const json::value& value : keys->as_array()) {
       std::optional<ListedKey> key = parse_key(value);
       if (!key) return "one of its keys is damaged";
-      key->reads *= span_s / window_s;
-      key->writes *= span_s / window_s;
+      const double counted_s = key->counted_s > 0 ? key->counted_s : window_s;
+      key->reads *= span_s / counted_s;
+      key->writes *= span_s / counted_s;
       accesses += key->reads + key->writes;
       listed.push_back(std::move(*key));
     }

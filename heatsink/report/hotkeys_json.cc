@@ -35,6 +35,11 @@ json::object node_object(const Report& report) {
   node["commands_rate"] = number(report.commands_rate);
   node["server_commands_rate"] = number(report.server_commands_rate);
   node["own_commands_rate"] = number(report.own_commands_rate);
+  const std::optional<ServerCpuReport>& cpu = report.server_cpu;
+  node["cpu_cores"] = cpu ? number(cpu->cores) : nullptr;
+  node["cpu_spared_cores"] = cpu ? number(cpu->spared_cores) : nullptr;
+  node["cpu_offload"] = cpu ? number(cpu->offload) : nullptr;
+  node["cpu_unknown"] = one_line(report.server_cpu_unknown, detect::kKeyBytesMax);
   node["dimension"] = detect::to_string(report.dimension);
   node["hot"] = number(report.hot);
   node["warm"] = number(report.warm);
@@ -193,6 +198,7 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   out["rule"] = printable(verdict.rule, detect::kKeyBytesMax);
   out["dimension"] = detect::to_string(verdict.measure.dimension);
   out["window_seconds"] = seconds(verdict.measure.window);
+  out["counted_seconds"] = number(key.counted_seconds());
   out["rate"] = number(verdict.rate);
   out["rate_low"] = number(verdict.rate_low);
   out["rate_high"] = number(verdict.rate_high);

@@ -49,6 +49,7 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
   const json::value expected = json::parse(R"({
     "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, 
     "db": 3, "rule": "user:*", "dimension": "requests", "window_seconds": 1,
+    "counted_seconds": 1,
     "rate": 3412, "rate_low": 3400.5, "rate_high": 3412, "share": 0.081, "fleet": null,
     "reads": 40, "writes": 2, "hits": 30, "misses": 10, "bytes": 4200,
     "hit_ratio": 0.75, "spared": 0, "offload": 0,
@@ -122,12 +123,16 @@ TEST(HotkeysJson, WithoutAChoiceOfCopiesThereIsNull) {
 }
 
 TEST(HotkeysJson, NodeHasItsTotals) {
-  const json::value parsed = json::parse(hotkeys_json(sample_report(), kWallAt));
+  Report report = sample_report();
+  report.server_cpu = {.cores = 0.25, .spared_cores = 0.5, .offload = 0.625};
+  report.server_cpu_unknown = "";
+  const json::value parsed = json::parse(hotkeys_json(report, kWallAt));
   const json::value expected = json::parse(R"({
     "upstream": "127.0.0.1:6379", "upstream_up": true, "coherence": "up",
     "requests_rate": 42110, "reads_rate": 0, "writes_rate": 0, "hits_rate": 0, "misses_rate": 0,
     "hit_ratio": 0.75, "offload": 0, "commands_rate": 0, "server_commands_rate": 0,
-    "own_commands_rate": 0, "dimension": "requests", "hot": 3000, "warm": 500,
+    "own_commands_rate": 0, "cpu_cores": 0.25, "cpu_spared_cores": 0.5, "cpu_offload": 0.625,
+    "cpu_unknown": "", "dimension": "requests", "hot": 3000, "warm": 500,
     "absent_max": null, "rules": 2, "workers": 4,
     "redacted": false, "sampled": false, "clients": 0, "hot_keys": 1,
     "write_hot_keys": 0, "cached_entries": 0, "cached_bytes": 64, "stale_confirmed": 0})");

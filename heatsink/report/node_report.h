@@ -2,6 +2,7 @@
 // Holds a node's state at one moment for users: its totals, and its hot keys with their evidence.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,13 @@ namespace heatsink::report {
 struct KeyReport {
   detect::Verdict verdict;  // name, db, rate and bounds, share, reads, writes, hits (in the
                             // window), since, reason
-  // Accesses in the window, less the commands that the servers got for them, and less the fills of
+  // The time that the counts cover: up to one slot less than the window. 0: the whole window.
+  Nanos covered{0};
+  double counted_seconds() const {
+    const Nanos time = covered > Nanos(0) ? covered : verdict.measure.window;
+    return std::chrono::duration<double>(time).count();
+  }
+  // Accesses in that time, less the commands that the servers got for them, and less the fills of
   // its copies. Negative: the fills cost more than the copies spared.
   std::int64_t spared = 0;
   bool cached = false;  // has a local copy right now
@@ -48,6 +55,13 @@ struct FleetReport {
   std::uint64_t reports = 0, failures = 0, merged = 0, broken = 0;  // since the start
 };
 
+// CPU time of all servers together, over about the window.
+struct ServerCpuReport {
+  double cores = 0;         // used, as the servers tell it: seconds per second
+  double spared_cores = 0;  // an estimate; negative: the proxy costs more than it spares
+  double offload = 0;       // the load taken off: spared of used and spared; at most 1
+};
+
 // Rates are per second over the window. A plain value; the proxy (or another observer) makes it,
 // and admin reads it.
 struct Report {
@@ -70,6 +84,9 @@ struct Report {
   // 1 - server_commands_rate / commands_rate: the load taken off. At most 1; negative if the proxy
   // sends more than it spares.
   double offload = 0;
+  std::optional<ServerCpuReport> server_cpu{};
+  // Why that is not known; "": it is.
+  std::string server_cpu_unknown = "this program does not ask the server for it";
   // The thresholds for all keys, per second, in the unit of `dimension`; rules may have others.
   detect::Dimension dimension = detect::Dimension::kRequests;
   double hot = 0;

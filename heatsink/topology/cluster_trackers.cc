@@ -35,6 +35,9 @@ class ClusterTrackers::Node final : public redis::TrackerEvents {
   }
   void on_invalidate(std::string_view name) override { owner_.listener_.on_invalidate(name); }
   void on_flush() override { owner_.listener_.on_flush(index_); }
+  void on_server_use(const redis::ServerUse& use) override {
+    owner_.listener_.on_server_use(index_, use);
+  }
   void on_filled(redis::FillReply& reply) override { owner_.listener_.on_filled(reply); }
   void on_barrier(std::uint64_t token) override { owner_.barrier_passed(token); }
   void on_rights_changed() override { owner_.listener_.on_rights_changed(); }

@@ -46,6 +46,7 @@ class ClusterTrackers final : public redis::FillSource {
                           std::optional<TimePoint> proven_at) = 0;
     virtual void on_invalidate(std::string_view name) = 0;
     virtual void on_flush(NodeIndex node) = 0;
+    virtual void on_server_use(NodeIndex /*node*/, const redis::ServerUse& /*use*/) {}
     virtual void on_filled(redis::FillReply& reply) = 0;
     virtual void on_barrier(std::uint64_t token) = 0;
     virtual void on_rights_changed() = 0;

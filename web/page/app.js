@@ -161,7 +161,10 @@ function show_answer() {
   const hot = hotkeys.keys.filter((/** @type {any} */ key) =>
     key.verdict === 'hot' || key.verdict === 'write-hot');
   const node = hotkeys.node;
-  const saved = node.offload > 0.005 ? ` Copies take ${percent(node.offload)} off the server.` : '';
+  const of_cpu = typeof node.cpu_offload === 'number'
+    ? `, and about ${percent(node.cpu_offload)} of its CPU time` : '';
+  const saved = node.offload > 0.005
+    ? ` Copies take ${percent(node.offload)} of the commands off the server${of_cpu}.` : '';
   if (hot.length === 0) {
     set_text(by_id('answer'), hotkeys.headline + '.' + saved);
   } else {
@@ -175,6 +178,7 @@ function show_answer() {
     `coherence ${node.coherence}`, node.clients === 1 ? '1 client' : `${node.clients} clients`,
     `${rate(node.requests_rate)} requests/s`, `hit ratio ${percent(node.hit_ratio)}`,
     `${node.cached_entries} copies`, `running ${duration(hotkeys.uptime_seconds)}`];
+  if (node.cpu_unknown) parts.push(`CPU time taken off: unknown: ${node.cpu_unknown}`);
   if (node.stale_confirmed) parts.push(`${node.stale_confirmed} STALE COPIES SERVED`);
   set_text(by_id('node'), parts.join(' · ') + ` · every rate is of the last ${hotkeys.window_seconds} s`);
 }

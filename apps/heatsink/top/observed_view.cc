@@ -106,7 +106,8 @@ KeyView key_view(const report::KeyReport& row, TimePoint at) {
   set_rates(key, {.reads = static_cast<double>(count.reads),
                   .writes = static_cast<double>(count.writes),
                   .hits = static_cast<double>(count.hits),
-                  .bytes = static_cast<double>(count.bytes)});
+                  .bytes = static_cast<double>(count.bytes),
+                  .covered = row.covered > Nanos(0) ? row.covered : key.window});
   key.commands = tally_views(count.commands);
   key.clients = tally_views(count.clients);
   key.age = std::max(at - verdict.since, Nanos(0));

@@ -75,7 +75,11 @@ void add_all(Sheet& sheet, const HotkeysView& view, const NodeView& all) {
   if (!observed)
     rates += fmt::format(", hits {}, load taken off {}", tui::rate_text(all.hits_rate),
                          tui::signed_percent_text(all.offload));
+  if (!std::isnan(all.cpu_offload))
+    rates += fmt::format(", of the CPU time about {}", tui::signed_percent_text(all.cpu_offload));
   sheet.add("all", rates);
+  if (std::isnan(all.cpu_offload) && !all.cpu_unknown.empty())
+    sheet.add("CPU", "the CPU time taken off is unknown: " + all.cpu_unknown);
   if (!observed)
     sheet.add("copies",
               fmt::format("{} ({})", all.cached_entries, tui::size_text(all.cached_bytes)));
@@ -207,7 +211,8 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
   const NodeView all = sum_of(view);
   add_all(sheet, view, all);
   for (const std::string& advice : view.slot_advice) sheet.add("slots", advice);
-  // Behind a proxy the nodes get only what copies do not answer.
+  // Behind a proxy the nodes get only what copies do not answer. So IN KEYS is not of what a node
+  // gets: it is of all requests, and all nodes' shares together are at most the whole.
   const bool is_behind_proxy = view.sources.empty() && !view.nodes.empty();
   double whole = is_behind_proxy ? 0 : all.requests_rate;
   for (const NodeView& node : nodes) whole += is_behind_proxy ? known(node.requests_rate) : 0;
@@ -232,7 +237,7 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
     row.insert(row.end(), {{count_text(node.reads_rate), {}},
                            {count_text(node.writes_rate), {}},
                            {node.is_watched ? std::to_string(sum.keys) : "-", {}},
-                           {share_text(sum.rate, node.requests_rate), {}},
+                           {share_text(sum.rate, all.requests_rate), {}},
                            busiest_cell(sum)});
     table.add(std::move(row));
   }

@@ -96,13 +96,17 @@ void draw_rates(Screen& screen, const NodeView& node) {
       .add("writes", rate_text(node.writes_rate))
       .add("hit ratio", percent_text(node.hit_ratio))
       .add("misses", rate_text(node.misses_rate));
-  Row(screen, 2)
-      .add("LOAD TAKEN OFF the server:", tui::signed_percent_text(node.offload),
-           node.offload < 0 ? kBad : kGood)
+  Row row(screen, 2);
+  row.add("LOAD TAKEN OFF the server:", tui::signed_percent_text(node.offload),
+          node.offload < 0 ? kBad : kGood)
       .add("", tui::signed_rate_text(node.commands_rate - node.server_commands_rate),
-           node.offload < 0 ? kBad : kGood)
-      .add("local copies",
-           fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
+           node.offload < 0 ? kBad : kGood);
+  if (!std::isnan(node.cpu_offload))
+    row.add("CPU", tui::signed_percent_text(node.cpu_offload), node.cpu_offload < 0 ? kBad : kGood);
+  else if (!node.cpu_unknown.empty())
+    row.add("CPU", "unknown");
+  row.add("local copies",
+          fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
 }
 
 // Draws both curves on the requests' scale, so that their distance shows the remaining load.

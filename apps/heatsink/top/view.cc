@@ -52,6 +52,8 @@ NodeView read_node(Members members) {
     members.read("commands_rate", node.commands_rate);
     members.read("server_commands_rate", node.server_commands_rate);
   }
+  if (members.has("cpu_offload")) members.read("cpu_offload", node.cpu_offload);
+  if (members.has("cpu_unknown")) members.read("cpu_unknown", node.cpu_unknown);
   if (members.has("absent_max")) members.read("absent_max", node.absent_max);
   if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
   if (members.has("may_be_pause")) members.read("may_be_pause", node.may_be_pause);
@@ -93,6 +95,9 @@ void read_parts(Members& members, KeyView& key) {
   members.read("hits", counts.hits);
   members.read("bytes", counts.bytes);
   members.read("window_seconds", key.window);
+  counts.covered = key.window;
+  // Earlier versions of the answer lack it.
+  if (members.has("counted_seconds")) members.read("counted_seconds", counts.covered);
   set_rates(key, counts);
 }
 
@@ -307,7 +312,7 @@ void read_sources(const json::object& document, HotkeysView& view, std::optional
 
 void set_rates(KeyView& key, const AccessCounts& counts) {
   const double all = counts.reads + counts.writes;
-  const double seconds = std::chrono::duration<double>(key.window).count();
+  const double seconds = std::chrono::duration<double>(counts.covered).count();
   if (!(all > 0) || !(seconds > 0)) return;
   const double rate = key.dimension == "requests" ? key.rate : all / seconds;
   key.reads_rate = rate * counts.reads / all;
@@ -324,7 +329,8 @@ void set_hits(KeyView& pattern) {
 
 void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;
-  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = kUnknown;
+  node.hits_rate = node.misses_rate = node.hit_ratio = node.offload = node.cpu_offload = kUnknown;
+  node.cpu_unknown.clear();
   node.commands_rate = node.server_commands_rate = kUnknown;
   for (KeyView& key : view.keys) {
     key.hits_rate = key.hit_ratio = key.offload = kUnknown;

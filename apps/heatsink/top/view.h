@@ -82,7 +82,11 @@ struct NodeView {
   double hit_ratio = 0;
   // Commands of clients, and those that the servers got: the proxy's own are among them.
   double commands_rate = 0, server_commands_rate = 0;
-  double offload = 0;             // load taken off: the part that the servers did not get; or < 0
+  double offload = 0;  // load taken off: the part that the servers did not get; or < 0
+  // The same of the servers' CPU time, estimated. kUnknown: cpu_unknown says why; "" there, too: an
+  // answer of an earlier version.
+  double cpu_offload = kUnknown;
+  std::string cpu_unknown{};
   double cpu_cores = kUnknown;    // of its process, by all clients, as the server says
   double bytes_rate = kUnknown;   // the same
   double unseen_rate = kUnknown;  // Report::unseen_rate
@@ -187,8 +191,9 @@ struct HotkeysView {
 struct AccessCounts {
   double reads = 0, writes = 0, hits = 0;
   double bytes = 0;  // of requests and replies
+  Nanos covered{0};  // the time that they cover
 };
-// Sets the rates of `key` that follow from counts. REQUIRES its rate, dimension and window. Counts
+// Sets the rates of `key` that follow from counts. REQUIRES its rate and dimension. Counts
 // cover the part of the window in which the key was tracked, so only their proportions are
 // comparable with a rate of accesses. If something else is counted, they are all that is known.
 void set_rates(KeyView& key, const AccessCounts& counts);

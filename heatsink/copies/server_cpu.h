@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the CPU time of the servers by their INFO, and estimates how much of it they are spared.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "heatsink/admit/admit.h"
+#include "heatsink/base/clock.h"
+#include "heatsink/redis/server_use.h"
+
+namespace heatsink::copies {
+
+// What servers have to do for one proxy and its clients: totals that only grow.
+struct ServerEffort {
+  std::uint64_t sent = 0;          // commands of clients
+  std::uint64_t client_reads = 0;  // reads from clients' sockets
+  std::uint64_t executed = 0;      // commands sent to servers, the proxy's own among them
+  std::uint64_t writes = 0;        // system calls that sent them
+  std::uint64_t fills = 0;         // of `executed`, each admit::kCommandsPerFill
+  std::uint64_t ends = 0;          // changed keys that the servers have told
+
+  friend ServerEffort operator-(const ServerEffort& now, const ServerEffort& then);
+  // Seconds of a server's CPU by these prices: for what was sent to it, and for what clients would
+  // have sent to it without the proxy. Each read from a client would have woken the server up.
+  double seconds(const admit::ServerPrices& prices) const;
+  double seconds_without_proxy(const admit::ServerPrices& prices) const;
+};
+
+// The CPU time used is what INFO says (used_cpu_user, used_cpu_sys). The CPU time spared cannot be
+// measured: a server does not know what it was not asked. It is
+//
+//   scale * (seconds_without_proxy - seconds)
+//
+// where `scale` makes the prices those of this server: by least squares,
+//
+//   used * ours = scale * seconds + idle * elapsed
+//
+// `ours` is the part of all commands of the servers (total_commands_processed) that came from this
+// proxy. Much work says more than little: what was learned before there were copies stays for
+// minutes. So the prices only say how dear a wake-up, a fill or a push is compared with a command.
+// Measured (tests/integration/server_cpu_test.py): off by 1 to 10 points of the whole.
+//
+// One thread; no clock.
+class ServerCpu {
+ public:
+  using Node = std::uint16_t;
+
+  // A server's answer; `effort` at the same time. Another process (a restart) begins anew.
+  void answered(Node node, const redis::ServerUse& use, const ServerEffort& effort, TimePoint now,
+                Nanos window);
+
+  struct Figure {
+    double cores = 0;         // seconds of CPU time per second, of all servers together
+    double spared_cores = 0;  // negative: the proxy costs the servers more than it spares
+    // The load taken off the servers' CPUs: at most 1.
+    double taken_off() const {
+      return cores + spared_cores > 0 ? spared_cores / (cores + spared_cores) : 0;
+    }
+  };
+  // Over about the last window. Nothing: problem() says why.
+  std::optional<Figure> figure(TimePoint now, Nanos window) const;
+  // "" if figure() has one.
+  std::string problem(TimePoint now, Nanos window) const;
+
+ private:
+  struct Sample {
+    TimePoint at;
+    redis::ServerUse use;
+    ServerEffort effort;
+  };
+  using Samples = std::deque<Sample>;  // the first one is about a window old
+  bool is_late(const Samples& samples, TimePoint now, Nanos window) const;
+
+  std::map<Node, Samples> nodes_;
+  void learn(const Sample& before, const Sample& now);
+
+  // A server's timers take about .3 % of a core. Its wake-ups took 1 to 2.3 times their price.
+  admit::PriceScale scale_{
+      {.scale = 1.7, .idle = 0.003, .work_s = 0.003, .idle_s = 10, .kept = 0.995}};
+  std::string refusal_;  // the last answer of any node, if it was an error
+};
+
+}  // namespace heatsink::copies

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/copies/server_cpu.h"
+
+#include <gtest/gtest.h>
+
+namespace heatsink::copies {
+namespace {
+
+constexpr Nanos kUseWindow = std::chrono::seconds(10);
+constexpr admit::ServerPrices kUsePrices{};
+
+TimePoint use_second(int number) { return TimePoint(std::chrono::seconds(number)); }
+
+constexpr double kLoneCommand_s = kUsePrices.command + kUsePrices.wake_up;
+constexpr std::uint64_t kSentPerSecond = 1000;
+
+// A server on a machine that takes twice as long as the prices say, and 4 ms a second for itself.
+// It has clients that wait for each reply, and tells its CPU time once per second.
+class SlowServer {
+ public:
+  static constexpr double kScale = 2, kIdle = 0.004;
+
+  explicit SlowServer(ServerCpu& cpu, ServerCpu::Node node = 0) : cpu_(cpu), node_(node) {}
+
+  // Each second clients send kSentPerSecond, and the proxy so many of them; and others send more.
+  void run(int seconds_long, std::uint64_t executed, std::uint64_t by_others = 0) {
+    for (int i = 0; i < seconds_long; ++i) {
+      ++now;
+      effort.sent += kSentPerSecond;
+      effort.client_reads += kSentPerSecond;
+      effort.executed += executed;
+      effort.writes += executed;
+      const auto all = static_cast<double>(executed + by_others);
+      use.commands += all;
+      use.cpu_s += kIdle + kScale * all * kLoneCommand_s;
+      tell();
+    }
+  }
+  void tell() { cpu_.answered(node_, use, effort, use_second(now), kUseWindow); }
+
+  redis::ServerUse use{.cpu_s = 50, .commands = 1e6, .problem = ""};
+  ServerEffort effort;
+  int now = 0;
+
+ private:
+  ServerCpu& cpu_;
+  ServerCpu::Node node_;
+};
+
+TEST(ServerEffort, PricesWhatWasSentAndWhatClientsWouldHaveSent) {
+  const ServerEffort effort{
+      .sent = 100, .client_reads = 10, .executed = 30, .writes = 5, .fills = 4, .ends = 2};
+  EXPECT_DOUBLE_EQ(effort.seconds(kUsePrices), 22 * kUsePrices.command + 4 * kUsePrices.fill +
+                                                   5 * kUsePrices.wake_up + 2 * kUsePrices.push);
+  EXPECT_DOUBLE_EQ(effort.seconds_without_proxy(kUsePrices),
+                   100 * kUsePrices.command + 10 * kUsePrices.wake_up);
+}
+
+TEST(ServerCpu, IsUnknownBeforeTwoAnswers) {
+  ServerCpu cpu;
+  EXPECT_FALSE(cpu.figure(use_second(0), kUseWindow));
+  EXPECT_EQ(cpu.problem(use_second(0), kUseWindow), "the server has not told its CPU time lately");
+  SlowServer server(cpu);
+  server.run(1, 1000);
+  EXPECT_FALSE(cpu.figure(use_second(1), kUseWindow));
+  EXPECT_EQ(cpu.problem(use_second(1), kUseWindow),
+            "the server has told its CPU time only once so far");
+  server.run(1, 1000);
+  EXPECT_TRUE(cpu.figure(use_second(2), kUseWindow));
+}
+
+TEST(ServerCpu, UsedIsWhatTheServerSaysAndWhatWasSentBeforeTellsThePrice) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(60, 1000);
+  server.run(60, 250);
+  const auto figure = cpu.figure(use_second(server.now), kUseWindow);
+  ASSERT_TRUE(figure);
+  const double used = SlowServer::kIdle + SlowServer::kScale * 250 * kLoneCommand_s;
+  const double spared = SlowServer::kScale * 750 * kLoneCommand_s;
+  EXPECT_NEAR(figure->cores, used, 1e-9);
+  EXPECT_NEAR(figure->spared_cores, spared, 0.1 * spared);
+  EXPECT_NEAR(figure->taken_off(), spared / (used + spared), 0.02);
+}
+
+TEST(ServerCpu, WhatOtherClientsCostTheServerIsNotSparedButCounts) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(60, 1000, 1000);
+  server.run(60, 500, 500);
+  const auto figure = cpu.figure(use_second(server.now), kUseWindow);
+  ASSERT_TRUE(figure);
+  const double spared = SlowServer::kScale * 500 * kLoneCommand_s;
+  EXPECT_NEAR(figure->spared_cores, spared, 0.1 * spared);
+  EXPECT_NEAR(figure->cores, 2 * spared + SlowServer::kIdle, 1e-9);
+}
+
+TEST(ServerCpu, ItIsNegativeWhereTheProxyCostsMore) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(60, 1250);
+  EXPECT_NEAR(cpu.figure(use_second(server.now), kUseWindow)->taken_off(), -0.25, 0.04);
+}
+
+// It uses CPU time for itself, which says nothing about the price of a command.
+TEST(ServerCpu, AnIdleServerIsNotSparedTheMore) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(600, 10);
+  const double spared = SlowServer::kScale * 990 * kLoneCommand_s;
+  EXPECT_NEAR(cpu.figure(use_second(server.now), kUseWindow)->spared_cores, spared, 0.5 * spared);
+}
+
+TEST(ServerCpu, NodesOfAClusterAddUp) {
+  ServerCpu cpu;
+  SlowServer one(cpu, 1), two(cpu, 2);
+  for (int i = 0; i < 60; ++i) {
+    for (SlowServer* const server : {&one, &two}) {
+      server->run(1, 500);
+      server->effort = {.sent = server->effort.sent,
+                        .client_reads = server->effort.client_reads,
+                        .executed = 2 * 500U * static_cast<unsigned>(server->now),
+                        .writes = 2 * 500U * static_cast<unsigned>(server->now)};
+    }
+  }
+  const auto figure = cpu.figure(use_second(60), kUseWindow);
+  ASSERT_TRUE(figure);
+  EXPECT_NEAR(figure->cores, 2 * (SlowServer::kIdle + SlowServer::kScale * 500 * kLoneCommand_s),
+              1e-9);
+  EXPECT_NEAR(figure->spared_cores, 0, 1e-3) << "the nodes got all that clients sent";
+}
+
+TEST(ServerCpu, ARestartOfTheServerBeginsAnew) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(20, 1000);
+  EXPECT_TRUE(cpu.figure(use_second(20), kUseWindow));
+  server.use = {.cpu_s = 0.1, .commands = 5, .problem = ""};
+  server.run(1, 1000);
+  EXPECT_FALSE(cpu.figure(use_second(21), kUseWindow));
+  server.run(1, 1000);
+  EXPECT_GT(cpu.figure(use_second(22), kUseWindow)->cores, 0);
+}
+
+TEST(ServerCpu, ARefusalAndSilenceAreUnknown) {
+  ServerCpu cpu;
+  SlowServer server(cpu);
+  server.run(10, 1000);
+  EXPECT_TRUE(cpu.figure(use_second(20), kUseWindow));
+  EXPECT_FALSE(cpu.figure(use_second(21), kUseWindow)) << "silent for more than a window";
+  server.use.problem = "NOPERM";
+  server.run(1, 1000);
+  EXPECT_FALSE(cpu.figure(use_second(11), kUseWindow));
+  EXPECT_EQ(cpu.problem(use_second(11), kUseWindow), "the server refuses INFO: NOPERM");
+}
+
+}  // namespace
+}  // namespace heatsink::copies

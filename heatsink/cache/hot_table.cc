@@ -62,19 +62,8 @@ Entry* HotTable::find_entry(KeyHash hash) const {
   return index_.find(hash, [&](const Entry& entry) { return entry.hash() == hash; });
 }
 
-void HotTable::raise_fence(KeyHash key, TimePoint now) const noexcept {
-  if (none()) return;
-  if (const Entry* const entry = find_entry(key)) entry->raise_fence(now);
-}
-
-void HotTable::raise_fence(NameHash name, TimePoint now) const noexcept {
-  if (none()) return;
-  databases_.for_each([&](std::uint32_t db) { raise_fence(in_db(name, db), now); });
-}
-
 bool HotTable::promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
                        TimePoint now, const ConsistencyPolicy& consistency) {
-  assert(hash == in_db(name, db));
   if (!has_room() || has(hash)) return false;
   set_stays(add(key, db, name, now, consistency), true);
   return true;

@@ -80,10 +80,16 @@ class HotTable {
   // older than what the reader saw.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
 
-  // Raise the fences of the key, or of the name in all databases (fences.h). A key that the table
-  // does not have needs none.
-  void raise_fence(KeyHash key, TimePoint now) const noexcept;
-  void raise_fence(NameHash name, TimePoint now) const noexcept;
+  // Raise the fence of the key, or those of the name in all databases (fences.h). A key that is not
+  // in the table needs none.
+  void raise_fence(KeyHash key, TimePoint now) const noexcept {
+    if (none()) return;
+    if (const Entry* const entry = find_entry(key)) entry->raise_fence(now);
+  }
+  void raise_fence(NameHash name, TimePoint now) const noexcept {
+    if (none()) return;
+    databases_.for_each([&](std::uint32_t db) { raise_fence(in_db(name, db), now); });
+  }
 
   // Writer, keys. A key is visible at once. While it was not hot, its replies raised no fence. So
   // its fence begins at `now`, or at the latest time of note_sent(): its copies and its readers
@@ -139,8 +145,8 @@ class HotTable {
   // The name has changed: drops its copies in every database. A key of admit() whose copies have
   // served fewer reads than set_reads_to_pay() leaves with them and has to earn them again, unless
   // its value's TTL is about over: the server reports that, too. Copies that stay
-  // (ConsistencyPolicy::keeps_unproven) are behind their fence from now on, so that judge() does not
-  // serve them after the next proof.
+  // (ConsistencyPolicy::keeps_unproven) are behind their fence from now on: judge() does not serve
+  // them after the next proof.
   void drop_name(std::string_view name, NameHash hash);
   std::uint64_t left_early() const { return left_early_; }  // keys that drop_name() made leave
   // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1

@@ -13,6 +13,7 @@ COPIES = "heatsink/copies/worker_copies.cc"
 REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
+TABLE_HEADER = "heatsink/cache/hot_table.h"
 FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
 KEEPER_CLUSTER = "heatsink/copies/copy_keeper_cluster.cc"
@@ -134,8 +135,9 @@ MUTANTS = [
                   f"{ACTIVE} ? TimePoint{{}} : std::max(now, last_sent_at_));")],
            ("late pushes", "two proxies")),
     Mutant("fence of writes in every database",
-           [Patch(TABLE, "databases_.for_each([&](std::uint32_t db) {",
-                  f"databases_.for_each([&](std::uint32_t db) {{ if ({ACTIVE} && db != 0) return;")],
+           [Patch(TABLE_HEADER, "databases_.for_each([&](std::uint32_t db) {",
+                  "databases_.for_each([&](std::uint32_t db) {"
+                  f" if ({ACTIVE} && db != 0) return;")],
            ("one proxy",)),
     Mutant("proof", [off(RULE, "now - validated > consistency.max_staleness")],
            ("a stopped keeper",)),

@@ -2,8 +2,6 @@
 // The keeper's part of a hand-over between processes: which keys have copies, and loading them
 // again. Values are never passed on: the other process reads them from the server.
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <future>
 #include <unordered_set>
 #include <utility>
@@ -15,21 +13,6 @@ namespace {
 
 constexpr Nanos kNamesWithin = std::chrono::seconds(1);
 constexpr std::uint32_t kFromPredecessor = UINT32_MAX;  // a source of warming besides the windows
-
-// The keys with copies, by the reads that these have answered, the most first.
-std::vector<const cache::Entry*> by_reads(const cache::HotTable& table) {
-  std::vector<std::pair<std::uint32_t, const cache::Entry*>> all;
-  table.for_each_cached([&](const cache::Entry& entry) {
-    std::uint32_t reads = 0;
-    entry.for_each_copy(
-        [&](const cache::Copy& copy) { reads += copy.reads.load(std::memory_order_relaxed); });
-    all.emplace_back(reads, &entry);
-  });
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<const cache::Entry*> entries;
-  for (const auto& [reads, entry] : all) entries.push_back(entry);
-  return entries;
-}
 
 }  // namespace
 
@@ -50,10 +33,10 @@ std::vector<CopyKeeper::LastingKey> CopyKeeper::hot_names(std::size_t count_max)
       if (fits && named.insert(entry.hash().value).second)
         keys.push_back({{entry.key(), entry.db()}, Nanos(0)});
     };
-    // First the keys that are hot by their rate, then those whose copies answer most.
+    // First the keys that are hot by their rate, then those whose copies pay.
     shared_.table.for_each_held_copy(
         [&](const cache::Entry& entry, const cache::Copy& /*copy*/) { add(entry); });
-    for (const cache::Entry* entry : by_reads(shared_.table)) add(*entry);
+    shared_.table.for_each_cached(add);
     answer->set_value(std::move(keys));
   });
   if (future.wait_for(kNamesWithin) == std::future_status::ready) return future.get();

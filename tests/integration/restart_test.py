@@ -120,37 +120,6 @@ class StartsWarm(Restarts):
         self.assertGreaterEqual(self.proxy.metric("heatsink_cache_entries"), 1)
 
 
-
-class StartsWithWhatPays(Restarts):
-    OPTIONS = {**OPTIONS, "detection.hot-qps": 1_000_000}
-
-    def test_copies_that_answer_most_are_loaded(self):
-        """1000 names go along."""
-        client = self.client()
-        names = [f"key:{number}" for number in range(1500)]
-
-        def all_have_copies():
-            for name in names:
-                client.send("GET", name)
-            client.read_many(len(names))
-            return self.proxy.metric("heatsink_cache_entries") >= len(names)
-
-        for name in names:
-            client.ask("SET", name, "v")
-        busy = names[::150]
-        until(all_have_copies, what="copies of all keys")
-        for _ in range(30):
-            for name in busy:
-                client.ask("GET", name)
-        self.restart()
-        self.assertIn("loaded the copies of 1000 keys", self.output())
-        until(lambda: self.proxy.metric("heatsink_clients_taken_over_total") == 1, what="metrics")
-        hits = self.proxy.hits()
-        for name in busy:
-            client.ask("GET", name)
-        self.assertEqual(self.proxy.hits() - hits, len(busy))
-
-
 class LiveRules(Restarts):
     def rule(self, *words):
         command = [HEATSINK, "rule", *words, "--admin", f"127.0.0.1:{self.proxy.admin_port}"]

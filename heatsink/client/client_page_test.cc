@@ -146,7 +146,9 @@ TEST(ClientPage, LoadTakenOffIsWhatTheServerWasSpared) {
   ASSERT_TRUE(eventually([&] { return client.stats().server_problem.empty(); }));
   const std::uint64_t before = executed_by(server), own_before = client.stats().own_commands;
   for (std::uint64_t i = 0; i < kReads; ++i) {
-    if (i % kReadsPerWrite == 0) ASSERT_EQ(server.ask({"SET", "a", "v"}), "+OK\r\n");
+    if (i % kReadsPerWrite == 0) {
+      ASSERT_EQ(server.ask({"SET", "a", "v"}), "+OK\r\n");
+    }
     ASSERT_TRUE(client.get("a"));
   }
   EXPECT_TRUE(eventually([&] { return client.stats().reads == kReads; }));

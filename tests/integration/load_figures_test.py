@@ -70,7 +70,9 @@ class Figures(ServerTest):
         ).stdout  # fmt: skip
         load.stop()
         true = 1 - (after - before) / (sent - sent_before)
-        shown = float(TAKEN_OFF.search(screen)[1]) / 100
+        found = TAKEN_OFF.search(screen)
+        self.assertIsNotNone(found, screen)
+        shown = float(found[1]) / 100
         self.assertAlmostEqual(node["offload"], true, delta=POINTS, msg=f"{node}")
         self.assertAlmostEqual(shown, true, delta=POINTS, msg=screen)
         by_metrics = 1 - (after_metrics - before_metrics) / (sent - sent_before)

@@ -11,17 +11,14 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
-#include <cstdint>
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "heatsink/client/client.h"
 #include "heatsink/client/stage_for_test.h"
 #include "heatsink/net/net.h"
-#include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::client {
 namespace {
@@ -116,51 +113,6 @@ TEST(ClientPage, ListsTheCopiesThatSaveMostThoughNoneIsHot) {
     return;
   }
   ADD_FAILURE() << "the key that changes is missing: " << told;
-}
-
-// Calls of all commands, without INFO itself.
-std::uint64_t executed_by(const resp::testing::RedisProcess& server) {
-  const std::string told = server.ask({"INFO", "commandstats"});
-  std::uint64_t sum = 0;
-  constexpr std::string_view kRow = "cmdstat_", kCalls = ":calls=";
-  for (std::size_t at = told.find(kRow); at != told.npos; at = told.find(kRow, at + 1)) {
-    const std::size_t calls = told.find(kCalls, at);
-    if (told.compare(at, kRow.size() + 4, "cmdstat_info") == 0) continue;
-    sum += std::stoull(told.substr(calls + kCalls.size()));
-  }
-  return sum;
-}
-
-// Another client's writes end the copies, so reads load them again: each time two commands beside
-// the read. Heartbeats come on top.
-TEST(ClientPage, LoadTakenOffIsWhatTheServerWasSpared) {
-  const resp::testing::RedisProcess server;
-  if (!server.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
-  constexpr std::uint64_t kReads = 4000, kReadsPerWrite = 20;
-  ClientOptions options;
-  options.server_url = "unix://" + server.socket_path();
-  options.window = std::chrono::minutes(10);  // all of the test
-  options.refresh_enabled = false;
-  Page page(options);
-  const Client<>& client = page.stage.client;
-  ASSERT_TRUE(eventually([&] { return client.stats().server_problem.empty(); }));
-  const std::uint64_t before = executed_by(server), own_before = client.stats().own_commands;
-  for (std::uint64_t i = 0; i < kReads; ++i) {
-    if (i % kReadsPerWrite == 0) {
-      ASSERT_EQ(server.ask({"SET", "a", "v"}), "+OK\r\n");
-    }
-    ASSERT_TRUE(client.get("a"));
-  }
-  EXPECT_TRUE(eventually([&] { return client.stats().reads == kReads; }));
-  const std::uint64_t executed = executed_by(server) - before - kReads / kReadsPerWrite;
-  const double spared =
-      1 - static_cast<double>(executed + own_before) / static_cast<double>(kReads);
-  ASSERT_GT(spared, 0.3);
-  ASSERT_LT(spared, 0.9) << "loads cost the server something";
-  const std::string told = get(page.port, "/api/hotkeys");
-  const boost::json::value node =
-      boost::json::parse(told.substr(told.find("\r\n\r\n") + 4)).at("node");
-  EXPECT_NEAR(node.at("offload").to_number<double>(), spared, 0.03);
 }
 
 TEST(ClientPage, WithCopiesOfHotKeysOnlyThereIsNoChoiceToShow) {

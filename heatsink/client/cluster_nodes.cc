@@ -37,7 +37,7 @@ ClusterNodes::ClusterNodes(net::EventLoop& loop, const ClientOptions& options,
           loop, directory_, [this] { return pipeline_options_.credentials; }, connection_options_),
       trackers_(loop, directory_, *this,
                 {.tracker = tracker_options(options, url),
-                 .connection = tracking_options(options, runtime, changes),
+                 .connection = connection_options_,
                  .copy_life = options.expire_after_write}),
       requests_(directory_, *this, options.server_connect_timeout) {
   directory_.set_tls(tls);

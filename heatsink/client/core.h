@@ -143,7 +143,7 @@ class Core final : private ServerListener {
   struct Counters {
     std::atomic<std::uint64_t> promotions{0}, demotions{0}, loads{0}, load_failures{0}, waits{0},
         refusals{0}, refreshes{0}, refresh_failures{0}, refresh_drops{0}, stale_served{0},
-        invalidations{0}, flushes{0}, own_commands{0};
+        invalidations{0}, flushes{0};
   };
 
   // May return a copy whose load began since then, instead of asking the source.
@@ -183,7 +183,6 @@ class Core final : private ServerListener {
 
   void on_changed(std::string_view key) override;
   void on_all_changed() override;
-  std::atomic<std::uint64_t>* own_commands() override { return &counters_.own_commands; }
   void on_server_changed(ServerIndex server) override;
   void on_slots_changed(const std::vector<bool>& slots) override;
   void on_proven(ServerIndex server, TimePoint until) override;

@@ -72,8 +72,7 @@ Counts Core::counts(const AccessShards::Traffic& traffic) const {
           .stale_served = read(counters_.stale_served),
           .no_room = kept_.held().no_room,
           .invalidations = read(counters_.invalidations),
-          .flushes = read(counters_.flushes),
-          .own_commands = read(counters_.own_commands)};
+          .flushes = read(counters_.flushes)};
 }
 
 void Core::look_at_counts(TimePoint now) {

@@ -72,13 +72,6 @@ redis::ServerConnectionOptions connection_options(const ClientOptions& options, 
           .seed = runtime.draw_seed()};
 }
 
-redis::ServerConnectionOptions tracking_options(const ClientOptions& options, Runtime& runtime,
-                                                ChangeListener& changes) {
-  redis::ServerConnectionOptions tracking = connection_options(options, runtime);
-  tracking.commands = changes.own_commands();
-  return tracking;
-}
-
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
                                  const net::TlsContext& tls, Runtime& runtime,
                                  std::uint64_t hash_seed) {

@@ -2,7 +2,6 @@
 // Turns the options of a Client into those of the connections of its link.
 #pragma once
 
-#include "heatsink/client/key_servers.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/fleet/fleet.h"
@@ -22,9 +21,6 @@ net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url);
 redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url);
 redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url);
 redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime);
-// For connections that track keys.
-redis::ServerConnectionOptions tracking_options(const ClientOptions& options, Runtime& runtime,
-                                                ChangeListener& changes);
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
                                  const net::TlsContext& tls, Runtime& runtime,
                                  std::uint64_t hash_seed);

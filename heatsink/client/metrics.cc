@@ -49,11 +49,6 @@ constexpr std::array kCounts = {
              counter("heatsink_flushes_total",
                      "How often all local copies were dropped at once. The causes are FLUSHALL and "
                      "FLUSHDB, changed rights, or the loss of the connection that tracks keys.")},
-    CountRow{
-        &Counts::own_commands,
-        counter("heatsink_own_commands_total",
-                "Commands that the library sent to track keys and to prove its copies: two for "
-                "each fill, and heartbeats. Only at level key.")},
 };
 
 constexpr MetricRow kCoherence{

@@ -47,8 +47,7 @@ OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const n
                                     : redis::UpstreamAddress::Resolved::kHere),
       tracker_(tracker_options(options, url), *this),
       pipeline_(pipeline_options(options, url)),
-      tracking_(loop, address_, tracker_, tracking_options(options, runtime, changes),
-                "local copies"),
+      tracking_(loop, address_, tracker_, connection_options(options, runtime), "local copies"),
       data_(loop, address_, pipeline_, connection_options(options, runtime), "server") {
   address_.set_tls(tls);
   if (!must_be_found(url)) return;

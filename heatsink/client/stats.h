@@ -29,8 +29,6 @@ struct Counts {
   // With a server:
   std::uint64_t invalidations = 0;  // changed keys that the server has notified
   std::uint64_t flushes = 0;        // how often all copies were dropped: FLUSHALL, server lost
-  std::uint64_t own_commands =
-      0;  // that track keys and prove copies: two for each load, heartbeats
 };
 
 // The counts of the base class are totals since the Client was made.

@@ -42,7 +42,7 @@ struct ServerEffort {
 // `ours` is the part of all commands of the servers (total_commands_processed) that came from this
 // proxy. Much work says more than little: what was learned before there were copies stays for
 // minutes. So the prices only say how dear a wake-up, a fill or a push is compared with a command.
-// Measured (tests/integration/server_cpu_test.py): off by 1 to 10 points of the whole.
+// Measured (tests/integration/server_cpu_test.py): off by 1 to 13 points for lone commands.
 //
 // One thread; no clock.
 class ServerCpu {

@@ -207,8 +207,8 @@ all       requests 42.1k/s, reads 41.8k/s, writes 310/s, hits 30.0k/s, load
 copies    2 (4.0 KiB)
 
 NODE          REQ/s  SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
-10.0.0.1:6379 29.5k 70.0 % 29.3k  217    3  85.2 % product:1000:price
-10.0.0.2:6379  8.4k 20.0 %  8.4k   62    2   147 % blob\x00\xff:\x1b[2J
+10.0.0.1:6379 29.5k 70.0 % 29.3k  217    3  59.6 % product:1000:price
+10.0.0.2:6379  8.4k 20.0 %  8.4k   62    2  29.5 % blob\x00\xff:\x1b[2J
 10.0.0.3:6379  4.2k 10.0 %  4.2k   31    0     0 %
 
 
@@ -377,7 +377,7 @@ all       requests 33.7k/s, reads 41.8k/s, writes 310/s
 down      10.0.0.3:6379: Connection refused
 
 NODE          REQ/s  SHARE  RD/s WR/s KEYS IN KEYS BUSIEST KEY
-10.0.0.1:6379 29.5k 87.5 % 29.3k  217    3  85.2 % product:1000:price
+10.0.0.1:6379 29.5k 87.5 % 29.3k  217    3  74.5 % product:1000:price
 10.0.0.2:6379     -      -  8.4k   62    -       -
 10.0.0.3:6379  4.2k 12.5 %  4.2k   31    0     0 %
 

@@ -234,11 +234,14 @@ tui::Screen draw_nodes_page(const HotkeysView& view, int width) {
     if (has_cpu)
       row.insert(row.end(),
                  {{percent_text(node.cpu_cores), {}}, {count_text(node.bytes_rate), {}}});
-    row.insert(row.end(), {{count_text(node.reads_rate), {}},
-                           {count_text(node.writes_rate), {}},
-                           {node.is_watched ? std::to_string(sum.keys) : "-", {}},
-                           {share_text(sum.rate, all.requests_rate), {}},
-                           busiest_cell(sum)});
+    row.insert(row.end(),
+               {{count_text(node.reads_rate), {}},
+                {count_text(node.writes_rate), {}},
+                {node.is_watched ? std::to_string(sum.keys) : "-", {}},
+                {share_text(sum.rate, std::isnan(node.requests_rate) ? node.requests_rate
+                                                                     : all.requests_rate),
+                 {}},
+                busiest_cell(sum)});
     table.add(std::move(row));
   }
   return with_table(sheet, table, nodes.size());

@@ -66,7 +66,8 @@ TEST_F(EarnedCopiesTest, TheReadThatEarnsACopyWaitsForItsFill) {
 TEST_F(EarnedCopiesTest, ACopyThatDidNotPayIsEarnedAgainWhenItsTimeIsOver) {
   begin();
   shared->admission->set_reads_to_pay(3);
-  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  ASSERT_TRUE(
+      shared->table.admit("k", 0, hash("k"), name("k"), TimePoint{}, shared->consistency_of("k")));
   fill("k", "v");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(get("k"), Outcome::kAnswered);
   pass(std::chrono::seconds(10));
@@ -80,7 +81,8 @@ TEST_F(EarnedCopiesTest, ACopyThatDidNotPayIsEarnedAgainWhenItsTimeIsOver) {
 TEST_F(EarnedCopiesTest, ACopyThatPaidIsFilledAgainByTheNextRead) {
   begin();
   shared->admission->set_reads_to_pay(3);
-  ASSERT_TRUE(shared->table.admit("k", 0, hash("k"), name("k"), shared->consistency_of("k")));
+  ASSERT_TRUE(
+      shared->table.admit("k", 0, hash("k"), name("k"), TimePoint{}, shared->consistency_of("k")));
   fill("k", "v");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(get("k"), Outcome::kAnswered);
   pass(std::chrono::seconds(10));

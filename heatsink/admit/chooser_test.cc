@@ -150,7 +150,7 @@ TEST_F(ChooserTest, WhatIsReadTooSeldomForItsCopiesIsForgottenInTime) {
                    .miniature_copies = 2048});
   TimePoint now{std::chrono::seconds(1)};
   std::uint64_t seldom = 0;
-  for (int i = 0; i < 300 * 12; ++i, now += std::chrono::seconds(1) / 12) {
+  for (int i = 0; i < 300 * 12; ++i, now += Nanos(Millis(1000)) / 12) {
     for (std::uint64_t often = 0; often < 320; ++often)
       if (often % 3 == static_cast<std::uint64_t>(i) % 3) read(chooser, often * 7, now);
     for (int each = 0; each < 83; ++each) read(chooser, 1'000'000 + seldom++ % 2000, now);

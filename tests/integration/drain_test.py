@@ -42,6 +42,7 @@ class Drain(unittest.TestCase):
 
     def exit_status(self, within_s=PATIENCE_S):
         until(lambda: not self.proxy.process.alive(), within_s, "the proxy has ended")
+        self.proxy.process.reader.join(within_s)  # its last lines
         return self.proxy.process.child.returncode
 
     def refused(self):

@@ -100,10 +100,10 @@ std::string recommendation_text(const ReplayReport& report) {
 std::string copies_table(const ReplayReport& report) {
   std::string out = heading("Requests taken off the server, by the number of copies");
   out +=
-      fmt::format("{:>10}{:>9}{:>12}{:>12}{:>10}{:>9}{:>9}{:>13}\n", "copies", "hits", "less fills",
+      fmt::format("{:>8}{:>9}{:>12}{:>12}{:>9}{:>9}{:>9}{:>12}\n", "copies", "hits", "less fills",
                   "server CPU", "proxy us", "fills", "evicted", memory_title(report));
   for (const replay::EarnedSaving& saving : report.earned) {
-    out += fmt::format("{:>10}{:>9}{:>12}{:>12}{:>+10.2f}{:>9}{:>9}{:>13}\n",
+    out += fmt::format("{:>8}{:>9}{:>12}{:>12}{:>+9.2f}{:>9}{:>9}{:>12}\n",
                        capacity_text(saving.capacity), tui::percent_text(saving.hit_ratio),
                        signed_percent(saving.net_ratio), signed_percent(saving.server_ratio),
                        saving.proxy_us_spent, tui::count_text(static_cast<double>(saving.fills)),

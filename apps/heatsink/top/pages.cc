@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 23> kHelp{
     "HITS      reads answered from the local copy: load that the server is spared",
     "STATE     cached: hot, with a local copy; hot: without a copy, with the reason;",
     "          write-hot: written so much that a copy would cost more than it saves;",
-    "          warm: close to hot; not proven: perhaps hot, the samples are too few yet",
+    "          warm: close to hot; not proven: perhaps hot, too few samples so far",
     "",
     "arrows, PgUp, PgDn, Home, End   move; Home: keep the busiest key selected",
     "Enter   page of the key: history, commands, clients, what to do about it;",

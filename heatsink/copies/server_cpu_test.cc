@@ -11,7 +11,7 @@ constexpr admit::ServerPrices kUsePrices{};
 
 TimePoint use_second(int number) { return TimePoint(std::chrono::seconds(number)); }
 
-constexpr double kLoneCommand_s = kUsePrices.command + kUsePrices.wake_up;
+constexpr double kLoneCommandCost = kUsePrices.command + kUsePrices.wake_up;
 constexpr std::uint64_t kSentPerSecond = 1000;
 
 // A server on a machine that takes twice as long as the prices say, and 4 ms a second for itself.
@@ -32,7 +32,7 @@ class SlowServer {
       effort.writes += executed;
       const auto all = static_cast<double>(executed + by_others);
       use.commands += all;
-      use.cpu_s += kIdle + kScale * all * kLoneCommand_s;
+      use.cpu_s += kIdle + kScale * all * kLoneCommandCost;
       tell();
     }
   }
@@ -76,8 +76,8 @@ TEST(ServerCpu, UsedIsWhatTheServerSaysAndWhatWasSentBeforeTellsThePrice) {
   server.run(60, 250);
   const auto figure = cpu.figure(use_second(server.now), kUseWindow);
   ASSERT_TRUE(figure);
-  const double used = SlowServer::kIdle + SlowServer::kScale * 250 * kLoneCommand_s;
-  const double spared = SlowServer::kScale * 750 * kLoneCommand_s;
+  const double used = SlowServer::kIdle + SlowServer::kScale * 250 * kLoneCommandCost;
+  const double spared = SlowServer::kScale * 750 * kLoneCommandCost;
   EXPECT_NEAR(figure->cores, used, 1e-9);
   EXPECT_NEAR(figure->spared_cores, spared, 0.1 * spared);
   EXPECT_NEAR(figure->taken_off(), spared / (used + spared), 0.02);
@@ -90,7 +90,7 @@ TEST(ServerCpu, WhatOtherClientsCostTheServerIsNotSparedButCounts) {
   server.run(60, 500, 500);
   const auto figure = cpu.figure(use_second(server.now), kUseWindow);
   ASSERT_TRUE(figure);
-  const double spared = SlowServer::kScale * 500 * kLoneCommand_s;
+  const double spared = SlowServer::kScale * 500 * kLoneCommandCost;
   EXPECT_NEAR(figure->spared_cores, spared, 0.1 * spared);
   EXPECT_NEAR(figure->cores, 2 * spared + SlowServer::kIdle, 1e-9);
 }
@@ -107,7 +107,7 @@ TEST(ServerCpu, AnIdleServerIsNotSparedTheMore) {
   ServerCpu cpu;
   SlowServer server(cpu);
   server.run(600, 10);
-  const double spared = SlowServer::kScale * 990 * kLoneCommand_s;
+  const double spared = SlowServer::kScale * 990 * kLoneCommandCost;
   EXPECT_NEAR(cpu.figure(use_second(server.now), kUseWindow)->spared_cores, spared, 0.5 * spared);
 }
 
@@ -125,7 +125,7 @@ TEST(ServerCpu, NodesOfAClusterAddUp) {
   }
   const auto figure = cpu.figure(use_second(60), kUseWindow);
   ASSERT_TRUE(figure);
-  EXPECT_NEAR(figure->cores, 2 * (SlowServer::kIdle + SlowServer::kScale * 500 * kLoneCommand_s),
+  EXPECT_NEAR(figure->cores, 2 * (SlowServer::kIdle + SlowServer::kScale * 500 * kLoneCommandCost),
               1e-9);
   EXPECT_NEAR(figure->spared_cores, 0, 1e-3) << "the nodes got all that clients sent";
 }

@@ -28,7 +28,7 @@ class TrackerUse : public TrackerTest {
   // The next heartbeat, and what the server answers to it.
   std::string beat(int ms) {
     EXPECT_TRUE(tracker_.tick(at(ms)).ok());
-    const std::string asked = sent();
+    std::string asked = sent();
     hear(kHeart, at(ms));
     return asked;
   }

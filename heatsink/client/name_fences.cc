@@ -3,6 +3,8 @@
 
 #include <cassert>
 
+#include "heatsink/cache/entry.h"
+
 namespace heatsink::client {
 
 NameFences::NameFences() : stripes_(new Stripe[kStripes]) {}
@@ -19,11 +21,7 @@ void NameFences::write_ends(NameHash name, TimePoint now) noexcept {
 }
 
 void NameFences::raise(NameHash name, TimePoint now) noexcept {
-  std::atomic<std::int64_t>& fence = stripe(name).fence;
-  const std::int64_t wanted = now.time_since_epoch().count();
-  std::int64_t seen = fence.load(std::memory_order_relaxed);
-  while (seen < wanted && !fence.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel)) {
-  }
+  cache::raise_to(stripe(name).fence, now);
 }
 
 TimePoint NameFences::fence(NameHash name) const noexcept {

@@ -56,7 +56,7 @@ class Client {
     }
   }
 
-  /** Spring Data Redis 4 writes and evicts behind the call, unless it is told not to. */
+  /** Without this setting, Spring Data Redis 4 writes and evicts after the call has returned. */
   @Bean
   RedisCacheManagerBuilderCustomizer immediateWrites(RedisConnectionFactory factory) {
     RedisCacheWriter writer = RedisCacheWriter.create(factory, with -> with.immediateWrites());

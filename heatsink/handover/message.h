@@ -15,7 +15,7 @@
 //   predecessor   Done             the clients that remain are drained
 //
 // Version 1 has neither the empty Keys, nor the second Hello, ClientWithNodes and Refused. A
-// session's layout (heatsink/proxy/carried_session.h) has the number of the version.
+// session's layout (heatsink/session/carried_session.h) has the number of the version.
 //
 // A predecessor whose successor is gone before Done goes on serving. A successor whose predecessor
 // is gone after Offer serves what it has.
@@ -80,7 +80,7 @@ struct Go {
 struct Client {
   std::uint64_t token = 0;
   bool has_private = false;
-  std::string state;  // of its session (heatsink/proxy/carried_session.h)
+  std::string state;  // of its session (heatsink/session/carried_session.h)
 };
 struct Taken {
   std::uint64_t token = 0;

@@ -11,8 +11,8 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/net/net.h"
-#include "heatsink/proxy/moved_client.h"
 #include "heatsink/proxy/worker_balance.h"
+#include "heatsink/session/moved_client.h"
 
 namespace heatsink::proxy {
 

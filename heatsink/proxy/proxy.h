@@ -23,8 +23,8 @@
 #include "heatsink/policy/rules.h"
 #include "heatsink/policy/tls.h"
 #include "heatsink/policy/warm_window.h"
-#include "heatsink/proxy/drain.h"          // IWYU pragma: export
 #include "heatsink/proxy/proxy_metrics.h"  // IWYU pragma: export
+#include "heatsink/relief/drain.h"         // IWYU pragma: export
 #include "heatsink/report/report.h"
 
 namespace heatsink::proxy {

@@ -13,7 +13,6 @@
 #include "heatsink/base/process_metrics.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/key_metrics.h"
-#include "heatsink/proxy/latencies.h"
 #include "heatsink/proxy/mailbox_metrics.h"
 #include "heatsink/proxy/memory_use.h"
 #include "heatsink/proxy/replica_metrics.h"
@@ -22,6 +21,7 @@
 #include "heatsink/proxy/thread_metrics.h"
 #include "heatsink/proxy/worker.h"
 #include "heatsink/report/report.h"
+#include "heatsink/session/latencies.h"
 
 namespace heatsink::proxy {
 namespace {

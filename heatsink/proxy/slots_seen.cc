@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/relief/shared_state.h"
 
 namespace heatsink::proxy {
 namespace {

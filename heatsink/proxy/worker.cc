@@ -7,8 +7,8 @@
 #include "heatsink/base/log.h"
 #include "heatsink/base/memory_reserve.h"
 #include "heatsink/copies/copy_keeper.h"
-#include "heatsink/proxy/make_upstreams.h"
-#include "heatsink/proxy/shared_write_carrier.h"
+#include "heatsink/relief/shared_write_carrier.h"
+#include "heatsink/upstream/make_upstreams.h"
 
 namespace heatsink::proxy {
 namespace {

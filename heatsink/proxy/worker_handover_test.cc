@@ -16,8 +16,8 @@
 
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/handover/handover.h"
-#include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
+#include "heatsink/relief/shared_state.h"
 #include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::proxy {

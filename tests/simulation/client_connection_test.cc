@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connection of one client, between a played worker, a played session, and a played client.
-#include "heatsink/proxy/client_connection.h"
+#include "heatsink/session/client_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

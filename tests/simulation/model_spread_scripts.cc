@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-#include "heatsink/proxy/known_scripts.h"
+#include "heatsink/command/known_scripts.h"
 #include "heatsink/spread/spread.h"
 #include "tests/simulation/model_state.h"
 

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/proxy/held_outputs.h"
-#include "heatsink/proxy/make_upstreams.h"
-#include "heatsink/proxy/session.h"
+#include "heatsink/session/session.h"
+#include "heatsink/upstream/held_outputs.h"
+#include "heatsink/upstream/make_upstreams.h"
 #include "tests/simulation/echo_server.h"
 #include "tests/simulation/network.h"
 

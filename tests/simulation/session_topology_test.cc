@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "heatsink/proxy/single_server.h"
+#include "heatsink/upstream/single_server.h"
 #include "tests/simulation/session_fixture.h"
 
 namespace heatsink::simulation {

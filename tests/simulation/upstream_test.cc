@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to the server, between a played server, a played worker and played clients.
-#include "heatsink/proxy/upstream.h"
+#include "heatsink/upstream/upstream.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/proxy/requester.h"
-#include "heatsink/proxy/shared_state.h"
+#include "heatsink/relief/shared_state.h"
 #include "heatsink/resp/resp.h"
+#include "heatsink/upstream/requester.h"
 #include "tests/simulation/network.h"
 
 namespace heatsink::simulation {

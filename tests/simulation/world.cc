@@ -7,8 +7,8 @@
 
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/reconfiguration.h"
-#include "heatsink/proxy/shared_state.h"
 #include "heatsink/proxy/worker.h"
+#include "heatsink/relief/shared_state.h"
 #include "tests/consistency/player_session.h"
 #include "tests/simulation/other_configuration.h"
 

@@ -26,13 +26,25 @@ SMALL_HOUSE = {
 }
 
 
-def layers_of(tree):
-    table = {}
+def rows_of(tree):
     for line in tree.lines(LAYERS):
         if line and not line.startswith("#"):
             room, lower = line.split(":")
-            table[room] = lower.split()
-    return table
+            yield room, lower.split()
+
+
+def layers_of(tree):
+    return {
+        room if room.startswith("apps/") else room.split("/")[-1]: lower
+        for room, lower in rows_of(tree)
+    }
+
+
+def wholes_of(tree):
+    """For each room that is a part of another one: that one, which is its own whole, too."""
+    parts = [room.split("/") for room, _ in rows_of(tree) if not room.startswith("apps/")]
+    wholes = {part[1]: part[0] for part in parts if len(part) == 2}
+    return {**wholes, **{whole: whole for whole in wholes.values()}}
 
 
 def room_of(path):
@@ -93,22 +105,38 @@ def layering(tree):
 
 
 @rule(
-    kept_by=SMALL_HOUSE,
+    kept_by={
+        **SMALL_HOUSE,
+        LAYERS: "base:\nwhole/part: base\nwhole: part\nnet: base\ncache: base\napps/top: base\n",
+        "heatsink/part/part.h": "",
+        "heatsink/part/inner.h": "",
+        "heatsink/whole/whole.cc": '#include "heatsink/part/inner.h"\n',
+    },
     broken_by=[
         {
             "apps/heatsink/main.cc": '#include "heatsink/base/inner.h"\n',
             "heatsink/base/inner.h": "",
         },
         {"heatsink/net/net.h": '#include "heatsink/base/inner.h"\n', "heatsink/base/inner.h": ""},
+        {
+            LAYERS: "base:\nwhole/part: base\nwhole: base part\napps/top: base\n",
+            "heatsink/part/part.h": "",
+            "heatsink/net/net.h": '#include "heatsink/part/part.h"\n',
+        },
     ],
 )
 def public_headers_only(tree):
-    """Who stands outside a room includes its face, or a header that the face names."""
+    """Who stands outside a room, or its whole, includes a face or a header that the face names."""
+    wholes = wholes_of(tree)
     for path in tree.paths(*CPP):
+        reader = room_of(path)
         for include in tree.includes(path):
             room = room_of(include)
-            if room and room != room_of(path) and not is_public(tree, include, path):
-                yield path, f"{include} is not public: heatsink/{room}/{room}.h does not name it"
+            face = wholes.get(room, room)
+            if not room or face == wholes.get(reader, reader):
+                continue
+            if face != room or not is_public(tree, include, path):
+                yield path, f"{include} is not public: heatsink/{face}/{face}.h does not name it"
 
 
 @rule(

@@ -28,8 +28,6 @@ enum class PendingKind : std::uint8_t {
   kMulti,      // the client's MULTI: an error means that no transaction has begun
   kExec,       // the client's EXEC: success may change its subscriptions
   kMonitor,    // the client's MONITOR: after success the connection is raw
-  // The client's SCRIPT DEBUG: after success the debugger gets its scripts, if `number` is 1.
-  kDebug,
   kAgain,  // the client's read, sent again because its reply was too big to share
   // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
   kMark,

@@ -66,8 +66,8 @@ constexpr std::array<Row, 60> kRows{{
     {"script|debug", Route::kDebug},
     // A script may run for long. On a shared connection all requests behind it would wait in
     // silence, where the server would answer BUSY.
-    {"eval", Route::kEval},
-    {"eval_ro", Route::kEval},
+    {"eval", Route::kPrivate},
+    {"eval_ro", Route::kPrivate},
     {"evalsha", Route::kPrivate},
     {"evalsha_ro", Route::kPrivate},
     {"fcall", Route::kPrivate},

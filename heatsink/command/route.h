@@ -29,8 +29,7 @@ enum class Route : std::uint8_t {
   kReset,
   kClient,     // CLIENT REPLY, SETNAME, GETNAME, SETINFO: handled by the proxy
   kSubscribe,  // SUBSCRIBE and related commands
-  kDebug,      // SCRIPT DEBUG: connection and scripts belong to the debugger from then on
-  kEval,       // kPrivate, unless the client has turned the debugger on
+  kDebug,      // SCRIPT DEBUG
   kRaw,        // MONITOR, SYNC, PSYNC: the connection leaves the request-reply protocol
 };
 

@@ -99,13 +99,6 @@ struct ClientState {
   std::optional<QueuedHello> transaction_hello_;  // the last HELLO
   bool name_owed_ = false;                        // introduce() follows after the transaction
   std::vector<QueuedSubscription> transaction_channels_;
-  enum class Debugger : std::uint8_t {
-    kOff,
-    kRefused,  // refused, but the client may already have sent the script
-    kNext,     // the next EVAL starts the debugger
-    kBegins,   // the debugger has not sent anything yet
-    kRuns,
-  } debugger_ = Debugger::kOff;
   bool receives_messages_ = false;
   Channels channels_, patterns_, shard_channels_;
   std::list<Subscribing> subscribing_;  // not a deque, which takes 600 bytes while it is empty

@@ -379,13 +379,6 @@ class Session final : public ClientTransport::Listener,
   void close_listeners();
   void listen_again();
 
-  // session_debugger.cc
-  Step run_script_debug(Request& request);
-  Step run_in_debugger(Request& request);
-  Step send_to_debugger(Request& request);
-  void debug_answered(bool ok, bool wanted);
-  bool debugger_fails(std::string_view bytes);
-
   // session_handover.cc
   bool may_carry_wait() const;
   bool may_carry_state(std::uint32_t layout) const;
@@ -503,6 +496,7 @@ class Session final : public ClientTransport::Listener,
   Step run_subscribe(Request& request);
   Channels& channels_of(const Request& request);
   Step run_raw(Request& request);
+  Step run_script_debug(const Request& request);
   Step run_wait(Request& request);
   std::optional<Step> before_wait(Upstream& connection, Request& request);
   bool write_before_wait(Upstream& connection);

@@ -309,6 +309,20 @@ Session::Step Session::run_raw(Request& request) {
   return Step::kDone;
 }
 
+// The debugger speaks its own protocol on the client's connection until the server closes it. A
+// client that goes on with EVAL would run its script for real: so the connection ends.
+Session::Step Session::run_script_debug(const Request& request) {
+  const std::string_view mode = request.args().size() == 3 ? request.args()[2] : std::string_view();
+  if (equals_ignoring_case(mode, "no")) return reply("+OK\r\n");
+  if (!equals_ignoring_case(mode, "yes") && !equals_ignoring_case(mode, "sync"))
+    return reply_error("ERR Use SCRIPT DEBUG YES/SYNC/NO");
+  reply_error(
+      "ERR heatsink: the script debugger needs a connection to the server itself: give redis-cli "
+      "--ldb the address of the server");
+  close_when_flushed();
+  return Step::kDone;
+}
+
 Session::Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   note_reply_at(parts_.loop.clock());  // a MONITOR stream may have shown values
@@ -324,7 +338,6 @@ Session::Step Session::run_reset() {
   drop_queued();
   forget_transaction();
   traffic_.forget();
-  debugger_ = Debugger::kOff;
   receives_messages_ = false;
   channels_.clear();
   patterns_.clear();

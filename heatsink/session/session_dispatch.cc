@@ -144,8 +144,6 @@ Session::Step Session::run(Request& request) {
       return forward(request, true);
     case Route::kDebug:
       return run_script_debug(request);
-    case Route::kEval:
-      return debugger_ == Debugger::kOff ? forward(request, true) : run_in_debugger(request);
     case Route::kMulti:
       return run_multi(request);
     case Route::kWatch:
@@ -181,7 +179,6 @@ Session::Step Session::run(Request& request) {
 // server closes a replica's connection whose command has a reply, because replies would be taken
 // for data.
 Session::Step Session::dispatch_raw(Request& request) {
-  if (debugger_ != Debugger::kOff) return send_to_debugger(request);
   if (!replicates_ && request.route == Route::kQuit) return run_quit();
   if (!replicates_ && request.route == Route::kReset) return run_reset();
   const bool harmless =

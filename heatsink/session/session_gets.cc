@@ -35,7 +35,7 @@ std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
 // The client's state treats no GET in a special way, and the next byte is the first of a request.
 bool Session::takes_runs() const {
   return mode_ == Mode::kNormal && parser_.at_start() && user_ == User::kShared && !private_ &&
-         !reply_off_ && !reply_skip_ && debugger_ == Debugger::kOff;
+         !reply_off_ && !reply_skip_;
 }
 
 // Sends a GET whose key has no copy. False: it is left to dispatch().

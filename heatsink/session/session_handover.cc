@@ -91,7 +91,7 @@ bool Session::stays_behind(std::uint32_t layout) const {
   const bool awaits_exec = in_multi_ && needs_exec_reply();
   const bool listeners_stay = listeners_ != nullptr && !listeners_->can_move();
   return (layout < 2 && needs_second) || listeners_stay || (is_tls && (has_state() || wait_)) ||
-         awaits_exec || debugger_ != Debugger::kOff || is_too_long_to_carry();
+         awaits_exec || is_too_long_to_carry();
 }
 
 bool Session::is_too_long_to_carry() const {

@@ -30,8 +30,7 @@ Session::Step Session::begin_oversized(Request& request) {
 Upstream* Session::connection_for_oversized(Request& request,
                                             const OversizedRequest::Beginning& beginning,
                                             Step& step) {
-  const bool is_debugged = request.route == Route::kEval && debugger_ != Debugger::kOff;
-  if (!beginning.may_be_sent || is_debugged || mode_ == Mode::kRaw) {
+  if (!beginning.may_be_sent || mode_ == Mode::kRaw) {
     step = reply_error(
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
     return nullptr;

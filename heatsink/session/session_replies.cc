@@ -36,7 +36,6 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (mode_ == Mode::kRaw && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
   within_memory([&] {
     ticket == ReplyQueue::kNone ? put_out(bytes) : put_reply(ticket, bytes);
-    if (debugger_ == Debugger::kBegins && debugger_fails(bytes)) close_when_flushed();
     close_if_output_full();
   });
 }
@@ -192,9 +191,6 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       break;
     case PendingKind::kAgain:
       again_.pop_front();  // after_reply() sends the next one
-      break;
-    case PendingKind::kDebug:
-      debug_answered(ok, pending.number != 0);
       break;
     case PendingKind::kMark:
       mark_answered(kept);

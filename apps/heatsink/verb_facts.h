@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/heatsink/manual/command.h"
+#include "apps/heatsink/manual/command_facts.h"
 #include "apps/heatsink/verbs.h"
 
 namespace heatsink::app {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-std::int64_t number_in(std::string_view text) {
+std::int64_t length_in(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -31,7 +31,7 @@ bool line_says_nothing(std::string_view line) {
     case '$':
       return true;
     case ':':
-      return number_in(rest) <= 0;
+      return length_in(rest) <= 0;
     case '#':
       return rest == "f";
     case '+':
@@ -50,7 +50,7 @@ bool may_be_of_missing_key(std::string_view reply) {
     const std::string_view line = reply.substr(0, end);
     if (line.empty() || end == std::string_view::npos || !line_says_nothing(line)) return false;
     reply.remove_prefix(end + kLineEnd.size());
-    const std::int64_t bytes = line.front() == '$' ? number_in(line.substr(1)) : -1;
+    const std::int64_t bytes = line.front() == '$' ? length_in(line.substr(1)) : -1;
     if (bytes < 0) continue;
     const auto size = static_cast<std::size_t>(bytes);
     if (size > reply.size() || !says_nothing(reply.substr(0, size))) return false;

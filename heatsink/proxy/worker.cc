@@ -153,7 +153,7 @@ void Worker::post_if_urgent() {
 // ---- called by its connections to the servers
 
 std::unique_ptr<Upstream> Worker::open(redis::UpstreamAddress& server, resp::Protocol protocol,
-                                       Upstream::Login login, Requester* owner) {
+                                       Upstream::Login login, ConnectionOwner* owner) {
   return std::make_unique<Upstream>(*this, loop_, shared_, server, protocol, login, owner);
 }
 

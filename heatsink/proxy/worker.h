@@ -193,7 +193,7 @@ class Worker final : public Upstream::Host,
   void gathered_lost(std::uint32_t number, const std::string& reason) override;
   void note_reply_size(const Pending& pending, std::uint64_t bytes) override;
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
-                                 Upstream::Login login, Requester* owner) override;
+                                 Upstream::Login login, ConnectionOwner* owner) override;
   void shared_settled(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;

@@ -23,6 +23,11 @@ enum class Outcome : std::uint8_t {
   kWaits,     // the chain looks at the request again later, from the first relief on
 };
 
+// One client's reads that a relief has sent elsewhere may be owed so many bytes of replies, as far
+// as their lengths are known.
+inline constexpr std::uint64_t kExpectedBytesMax = 1024 * 1024;
+inline constexpr std::uint64_t kUnknownReplyBytes = 8 * 1024;  // a guess
+
 // A relief is one object per client, a member of its ReliefChain, on the worker's thread. It has
 // one or both of these functions, which are called again for a request each time it has waited:
 //   Outcome arrives(Request&)  the route is not known yet; may answer

@@ -94,7 +94,6 @@ class PlayedClient final : public ReliefClient, public Requester {
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override {
     note("gets " + std::to_string(ticket) + " " + shown(bytes));
   }
-  void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
   void reply_done(Pending& pending, bool /*ok*/, const resp::ReplyScanner& /*reply*/,
                   std::string_view /*kept*/) override {
     ++traffic.received;
@@ -107,20 +106,9 @@ class PlayedClient final : public ReliefClient, public Requester {
   }
   void note_reply_at(TimePoint at) override { traffic.note_reply_at(at); }
   void hold() override {}
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
   void ask_again(std::string_view request, const Pending& pending) override {
     note("again " + std::to_string(pending.ticket) + " " + shown(request));
   }
-  bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
-  bool congested() const override { return false; }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool receives_messages() const override { return false; }
-  bool needs_exec_reply() const override { return false; }
-  void private_ready() override {}
-  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
-    return nullptr;
-  }
-  void room_available() override {}
 
  private:
   static std::string shown(std::string_view bytes) {

@@ -18,8 +18,6 @@ namespace {
 // All bound what a client's reads in flight keep.
 constexpr std::size_t kRequestBytesMax = 16 * 1024;
 constexpr std::size_t kReadsMax = 256;
-constexpr std::uint64_t kExpectedBytesMax = 1024 * 1024;
-constexpr std::uint64_t kUnknownReplyBytes = 8 * 1024;  // a guess
 
 }  // namespace
 
@@ -214,10 +212,6 @@ void ReplicaReads::repeat(InFlight&& failed) {
   // No shared connection is ready: the session waits for the master, or answers with its problem.
   client.ask_again(failed.request, again);
   end_in_silence();
-}
-
-std::unique_ptr<Upstream> ReplicaReads::private_failed(const std::string& /*reason*/) {
-  return nullptr;
 }
 
 }  // namespace heatsink::proxy

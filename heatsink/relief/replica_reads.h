@@ -90,7 +90,6 @@ class ReplicaReads final : public Relief, private Requester, private ReplicaCarr
   bool closed() const override { return client_.session.requester().closed(); }
   void hold() override {}
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
-  void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
@@ -103,12 +102,6 @@ class ReplicaReads final : public Relief, private Requester, private ReplicaCarr
     return client_.session.requester().may_ask_again(ticket);
   }
   bool congested() const override { return client_.session.requester().congested(); }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool receives_messages() const override { return false; }
-  bool needs_exec_reply() const override { return false; }
-  void private_ready() override {}
-  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override;
-  void room_available() override {}
 
   const WorkerParts& parts_;
   const ReliefContext& client_;

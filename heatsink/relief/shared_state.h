@@ -31,9 +31,6 @@ struct SharedState : ServersState {
   DrainProgress drain;
   topology::SlotCounts slot_counts;  // in front of a cluster
 
-  // For a choice among equals. Any thread.
-  std::uint64_t next_random() { return random_.fetch_add(0x9E3779B97F4A7C15U) >> 16; }
-
   // The bounds of things that have no configuration of their own follow it. Any thread.
   void follow(const policy::ProxyOptions& now) {
     memory.set_max(memory_max(now));
@@ -71,7 +68,6 @@ struct SharedState : ServersState {
                                             : share_for_buffers(memory_limits());
   }
 
-  std::atomic<std::uint64_t> random_{seed};
   mutable std::mutex tls_mutex_;  // taken once per connection
   net::TlsContext client_tls_;
 };

@@ -9,8 +9,6 @@ namespace heatsink::proxy {
 namespace {
 
 // Both bound what a client's replies in flight may take.
-constexpr std::uint64_t kExpectedBytesMax = 1024 * 1024;
-constexpr std::uint64_t kUnknownReplyBytes = 8 * 1024;  // a guess
 
 }  // namespace
 

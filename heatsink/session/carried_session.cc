@@ -13,8 +13,6 @@ namespace {
 using handover::Reader;
 using handover::Writer;
 
-constexpr std::uint32_t kSlots = 16384;
-
 // One function for both directions, so that they cannot differ.
 class Out {
  public:
@@ -51,8 +49,8 @@ class In {
   void flag(bool& value) { value = in_.flag(); }
   void slot(std::uint16_t& value) {
     const std::uint32_t number = in_.u32();
-    if (number >= kSlots) in_.fail();
-    value = static_cast<std::uint16_t>(number % kSlots);
+    if (number >= resp::kSlots) in_.fail();
+    value = static_cast<std::uint16_t>(number % resp::kSlots);
   }
   void number(std::uint32_t& value) { value = in_.u32(); }
   void number(std::uint64_t& value) { value = in_.u64(); }

@@ -7,6 +7,7 @@
 
 #include "heatsink/handover/handover.h"
 #include "heatsink/topology/topology.h"
+#include "heatsink/upstream/connection_owner.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -23,7 +24,7 @@ std::string_view verb(const std::array<std::string_view, 3>& verbs, Kind kind) {
 }  // namespace
 
 // The connection to one node. As a requester it stands in the place of the client's session.
-class NodeListeners::Listener final : public Requester {
+class NodeListeners::Listener final : public ConnectionOwner {
  public:
   explicit Listener(NodeListeners& all) : all_(all) {}
 
@@ -85,13 +86,7 @@ class NodeListeners::Listener final : public Requester {
   }
   bool takes_back(Pending& pending, std::string_view error) override;
   void note_reply_at(TimePoint at) override { all_.client_.note_reply_at(at); }
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
-  void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
-  bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
-  bool congested() const override { return false; }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
   bool receives_messages() const override { return true; }
-  bool needs_exec_reply() const override { return false; }
   void private_ready() override { all_.owner_.listeners_changed(); }
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override {
     std::unique_ptr<Upstream> failed = std::move(connection_);
@@ -102,7 +97,6 @@ class NodeListeners::Listener final : public Requester {
     if (!is_closed_) all_.lost();
     return failed;
   }
-  void room_available() override {}
 
   bool is_refused = false;  // the node has refused the login
 

@@ -46,7 +46,7 @@
 #include "heatsink/session/queued_transaction.h"
 #include "heatsink/session/session_host.h"
 #include "heatsink/session/wait.h"
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 #include "heatsink/upstream/scatter.h"
 #include "heatsink/upstream/upstream.h"
 
@@ -62,7 +62,7 @@ struct CarriedClient;
 // one connection, a command for the other waits (Awaited::kDrain), so that effects keep the
 // client's order. ReplyQueue keeps the order of all replies, including the proxy's own.
 class Session final : public ClientTransport::Listener,
-                      public Requester,
+                      public ConnectionOwner,
                       private Scatter::Owner,
                       private NodeListeners::Owner,
                       private ReliefClient,

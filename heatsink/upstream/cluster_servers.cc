@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 
 namespace heatsink::proxy {
 
@@ -172,7 +172,7 @@ std::vector<redis::UpstreamAddress*> ClusterServers::all_masters() {
 
 // ---- private connections
 
-std::unique_ptr<Upstream> ClusterServers::borrow(Requester& session, const Destination& to,
+std::unique_ptr<Upstream> ClusterServers::borrow(ConnectionOwner& session, const Destination& to,
                                                  const Need& need) {
   std::unique_ptr<Upstream> connection = at(to).borrow(session, to, need);
   if (connection != nullptr) ++node_of(connection->server()).borrowed;
@@ -196,7 +196,7 @@ void ClusterServers::give_back(std::unique_ptr<Upstream> connection, bool clean)
   node.server->give_back(std::move(connection), clean);
 }
 
-std::unique_ptr<Upstream> ClusterServers::adopt(Requester& session, net::Stream connection,
+std::unique_ptr<Upstream> ClusterServers::adopt(ConnectionOwner& session, net::Stream connection,
                                                 const CarriedPrivate& state) {
   redis::UpstreamAddress* const server =
       shared_.cluster.is_expected() ? node_behind(connection) : &shared_.upstream_address;

@@ -52,11 +52,11 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
     return of(connection).shared_beside(connection);
   }
   bool is_away(const Destination& to) override { return at(to).is_away(to); }
-  std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
+  std::unique_ptr<Upstream> borrow(ConnectionOwner& session, const Destination& to,
                                    const Need& need) override;
   bool carries(const Upstream& connection, const Destination& to) override;
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
-  std::unique_ptr<Upstream> adopt(Requester& session, net::Stream connection,
+  std::unique_ptr<Upstream> adopt(ConnectionOwner& session, net::Stream connection,
                                   const CarriedPrivate& state) override;
   void discard(std::unique_ptr<Upstream> connection) override;
   std::vector<redis::UpstreamAddress*> all_masters() override;
@@ -109,7 +109,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
 
   // Upstreams::Host, for the SingleServers.
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
-                                 Upstream::Login login, Requester* owner) override {
+                                 Upstream::Login login, ConnectionOwner* owner) override {
     return host_.open(server, protocol, login, owner);
   }
   void shared_settled(std::uint64_t session) override { host_.shared_settled(session); }

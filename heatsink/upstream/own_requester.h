@@ -40,7 +40,6 @@ class OwnRequester : public Requester {
     std::string& reply = arriving(ticket);
     if (reply.size() <= kReplyMax) reply.append(bytes);
   }
-  void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
   void reply_done(Pending& pending, bool /*ok*/, const resp::ReplyScanner& /*reply*/,
                   std::string_view /*kept*/) override {
     --in_flight_;
@@ -61,19 +60,6 @@ class OwnRequester : public Requester {
     static_cast<void>(take_arrived(pending.ticket));
     lost(pending.ticket, problem);
   }
-  void note_reply_at(TimePoint /*at*/) override {}
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
-  void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
-  bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
-  bool congested() const override { return false; }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool receives_messages() const override { return false; }
-  bool needs_exec_reply() const override { return false; }
-  void private_ready() override {}
-  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
-    return nullptr;
-  }
-  void room_available() override {}
 
  protected:
   OwnRequester() = default;

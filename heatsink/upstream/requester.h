@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,17 +18,15 @@ class UpstreamAddress;
 namespace heatsink::proxy {
 
 struct Pending;
-class Upstream;
 
-// Implemented by Session; Upstream, Upstreams and Gathering use it, and tests implement another
-// one. One worker's thread. It outlives its requests in flight: each request with a requester ends
-// with exactly one reply_done() or reply_lost().
+// Implemented by Session and by what sends requests beside it: parts of a command, reliefs, the
+// proxy's own requests. Upstream, Upstreams and Gathering use it. One worker's thread. It outlives
+// its requests in flight: each request with a requester ends with exactly one reply_done() or
+// reply_lost(). The holder of a private connection is more: connection_owner.h.
 class Requester : public copies::HeldClient {
  public:
   // A part of the reply with this ticket.
   virtual void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) = 0;
-  // Bytes from the private connection. Without a ticket they are a message, or part of a stream.
-  virtual void take_private(ReplyQueue::Ticket ticket, std::string_view bytes) = 0;
   // The whole reply has arrived. `kept`: its bytes, if the client does not get them directly; else
   // empty.
   virtual void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
@@ -42,35 +39,18 @@ class Requester : public copies::HeldClient {
   virtual void reply_lost(Pending& pending, bool begun, const std::string& problem) = 0;
   // A reply or message was read before `at`. At Level::kSession, only copies proven since then may
   // follow it.
-  virtual void note_reply_at(TimePoint at) = 0;
-  virtual void note_reply_size(const Pending& pending, std::uint64_t bytes) = 0;
-  // A node of a cluster has answered on the private connection with this error line, which no
-  // client has seen. True: the requester sends the request again by itself, and `pending` has
-  // ended. False: it is treated like any other.
-  virtual bool takes_back(Pending& /*pending*/, std::string_view /*error*/) { return false; }
+  virtual void note_reply_at(TimePoint /*at*/) {}
+  virtual void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) {}
 
   // This node will execute the client's write, which another node has refused.
   virtual void note_written(redis::UpstreamAddress& /*node*/) {}
 
-  // The reply is too big for a shared connection: sends the read again on another one.
-  virtual void ask_again(std::string_view request, const Pending& pending) = 0;
   // Whether the read-only command whose reply begins may be sent again. Not if the client sent a
   // later command that may change the value: the second reply would show that change.
-  virtual bool may_ask_again(ReplyQueue::Ticket ticket) const = 0;
-  // The rest of its request follows.
-  virtual bool is_streaming() const { return false; }
-  virtual bool congested() const = 0;  // its buffered replies are close to the limit
-
-  // Called when the reply to a command that may wait begins, in bytes read at `read_at`. True: the
-  // client seems to have left, so the reply is kept.
-  virtual bool keeps_reply(TimePoint read_at, bool silent) = 0;
-  virtual bool receives_messages() const = 0;  // messages look like replies in RESP2
-  virtual bool needs_exec_reply() const = 0;   // the session needs the bytes of the reply to EXEC
-
-  // About its private connection.
-  virtual void private_ready() = 0;
-  virtual std::unique_ptr<Upstream> private_failed(const std::string& reason) = 0;
-  virtual void room_available() = 0;  // there may be room for more requests
+  virtual bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const { return false; }
+  // The reply is too big for a shared connection: sends the read again on another one.
+  virtual void ask_again(std::string_view /*request*/, const Pending& /*pending*/) {}
+  virtual bool congested() const { return false; }  // its buffered replies are close to the limit
 
  protected:
   ~Requester() = default;

@@ -67,24 +67,11 @@ class Scatter final : public Requester {
   bool closed() const override { return client_.closed(); }
   void hold() override { client_.hold(); }
   void take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) override;
-  void take_private(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
   void reply_done(Pending& pending, bool ok, const resp::ReplyScanner& reply,
                   std::string_view kept) override;
   void reply_lost(Pending& pending, bool begun, const std::string& problem) override;
   void note_reply_at(TimePoint at) override { client_.note_reply_at(at); }
   void note_written(redis::UpstreamAddress& node) override { client_.note_written(node); }
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
-  void ask_again(std::string_view /*request*/, const Pending& /*pending*/) override {}
-  bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return false; }
-  bool congested() const override { return false; }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
-  bool receives_messages() const override { return false; }
-  bool needs_exec_reply() const override { return false; }
-  void private_ready() override {}
-  std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
-    return nullptr;
-  }
-  void room_available() override {}
 
  private:
   void part_ended();

@@ -16,6 +16,12 @@ struct ServersState : copies::NodeState {
 
   std::atomic<std::uint64_t> private_connections{0};  // connections that clients hold
   KnownScripts scripts;                               // in front of a cluster
+
+  // For a choice among equals. Any thread.
+  std::uint64_t next_random() { return random_.fetch_add(0x9E3779B97F4A7C15U) >> 16; }
+
+ private:
+  std::atomic<std::uint64_t> random_{seed};
 };
 
 }  // namespace heatsink::proxy

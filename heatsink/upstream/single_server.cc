@@ -6,7 +6,7 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/redis/refusal.h"
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -192,7 +192,7 @@ void SingleServer::ready(Upstream& connection) {
     wake(slot);
     return;
   }
-  if (Requester* owner = connection.owner()) owner->private_ready();
+  if (ConnectionOwner* owner = connection.owner()) owner->private_ready();
 }
 
 // A connection that worked is opened again at once, and clients wait for it. If that fails, they
@@ -252,7 +252,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
     if (slot.refused && connection.user() != nullptr) loop_.cancel(std::exchange(slot.retry, 0));
     return;
   }
-  if (Requester* owner = connection.owner()) {
+  if (ConnectionOwner* owner = connection.owner()) {
     counters_.add(copies::Count::kUpstreamLost);
     dead_.push_back(owner->private_failed(reason));
     return;
@@ -264,7 +264,7 @@ void SingleServer::failed(Upstream& connection, const std::string& reason) {
   idle_.erase(idle);
 }
 
-std::unique_ptr<Upstream> SingleServer::borrow(Requester& session, const Destination& /*to*/,
+std::unique_ptr<Upstream> SingleServer::borrow(ConnectionOwner& session, const Destination& /*to*/,
                                                const Need& need) {
   const auto limit = static_cast<std::uint64_t>(shared_.options().private_connections_max) +
                      (need.urgent ? kUrgentConnections : 0);
@@ -307,7 +307,7 @@ void SingleServer::give_back(std::unique_ptr<Upstream> connection, bool clean) {
 }
 
 // The limit of private connections does not apply: the client already had this one.
-std::unique_ptr<Upstream> SingleServer::adopt(Requester& session, net::Stream connection,
+std::unique_ptr<Upstream> SingleServer::adopt(ConnectionOwner& session, net::Stream connection,
                                               const CarriedPrivate& state) {
   // Of a server that moves, nothing else says that the other process was connected to the same one.
   // While this process has not found it yet, the client goes on there.

@@ -43,11 +43,11 @@ class SingleServer final : public Upstreams {
                     const Requester& session) override;
   Upstream* shared_beside(const Upstream& connection) override;
   bool is_away(const Destination& to) override;
-  std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
+  std::unique_ptr<Upstream> borrow(ConnectionOwner& session, const Destination& to,
                                    const Need& need) override;
   bool carries(const Upstream& /*connection*/, const Destination& /*to*/) override { return true; }
   void give_back(std::unique_ptr<Upstream> connection, bool clean) override;
-  std::unique_ptr<Upstream> adopt(Requester& session, net::Stream connection,
+  std::unique_ptr<Upstream> adopt(ConnectionOwner& session, net::Stream connection,
                                   const CarriedPrivate& state) override;
   void discard(std::unique_ptr<Upstream> connection) override {
     dead_.push_back(std::move(connection));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 #include "heatsink/upstream/servers_state.h"
 
 namespace heatsink::proxy {
@@ -36,7 +36,7 @@ bool is_collection(char type) { return type == '*' || type == '~' || type == '%'
 
 Upstream::Upstream(Host& host, net::EventLoop& loop, ServersState& shared,
                    redis::UpstreamAddress& server, resp::Protocol protocol, Login login,
-                   Requester* owner)
+                   ConnectionOwner* owner)
     : host_(host),
       loop_(loop),
       shared_(shared),
@@ -268,12 +268,12 @@ void Upstream::route(std::string_view bytes, bool ends) {
   }
 }
 
-// REQUIRES target_.
+// REQUIRES target_. On a private connection that is the owner.
 void Upstream::hand_on(std::string_view bytes) {
   if (is_shared()) {
     target_->take_reply(target_ticket_, bytes);
   } else {
-    target_->take_private(target_ticket_, bytes);
+    owner_->take_private(target_ticket_, bytes);
   }
 }
 
@@ -342,14 +342,15 @@ bool Upstream::aim(Pending& pending) {
     return false;
   }
   Requester* session = pending.session;
-  const bool waits = pending.kind == PendingKind::kWaiting && session != nullptr;
-  const bool kept = (waits && session->keeps_reply(read_at_, pending.silent)) ||
+  const bool is_owners = session != nullptr && owner_ != nullptr;
+  const bool waits = pending.kind == PendingKind::kWaiting && is_owners;
+  const bool kept = (waits && owner_->keeps_reply(read_at_, pending.silent)) ||
                     (pending.rewritten && session != nullptr);
   const bool ours = is_ours(pending.kind);
-  const bool executes = pending.kind == PendingKind::kExec && session != nullptr;
+  const bool executes = pending.kind == PendingKind::kExec && is_owners;
   const bool captured_before =
       std::exchange(capture_, (ours && pending.kind != PendingKind::kOwn) || coalesced || kept ||
-                                  (executes && session->needs_exec_reply()));
+                                  (executes && owner_->needs_exec_reply()));
   if (capture_ && !captured_before) captured_.clear();
   if (session != nullptr && !ours && !kept && !is_silenced()) {
     target_ = session;

@@ -28,6 +28,7 @@
 
 namespace heatsink::proxy {
 
+class ConnectionOwner;
 class Requester;
 
 // Belongs to one worker's thread. A shared connection serves many sessions. It keeps each request
@@ -81,7 +82,7 @@ class Upstream final : public net::FdHandler {
 
   // All outlive it.
   Upstream(Host& host, net::EventLoop& loop, ServersState& shared, redis::UpstreamAddress& server,
-           resp::Protocol protocol, Login login, Requester* owner);
+           resp::Protocol protocol, Login login, ConnectionOwner* owner);
   ~Upstream();
   Upstream(const Upstream&) = delete;
 
@@ -122,8 +123,8 @@ class Upstream final : public net::FdHandler {
   }
 
   // Hands a private connection from one owner to the next, or to none.
-  void set_owner(Requester* owner) { owner_ = owner; }
-  Requester* owner() const { return owner_; }
+  void set_owner(ConnectionOwner* owner) { owner_ = owner; }
+  ConnectionOwner* owner() const { return owner_; }
   bool is_private() const { return was_private_; }  // it had an owner when it was made
   void pause(bool paused);                          // stops reading: replies wait in the socket
   // Sends `request` once all earlier requests are answered. From then on every byte goes to the
@@ -242,7 +243,7 @@ class Upstream final : public net::FdHandler {
   resp::Protocol protocol_;
   Login login_;
   const ClientUser* user_ = nullptr;
-  Requester* owner_;
+  ConnectionOwner* owner_;
   const bool was_private_;
   std::uint64_t moves_;  // of the server, before the connection was opened
   std::string where_;    // the server at that time

@@ -2,7 +2,7 @@
 // Gives a private connection to another process, and takes one over.
 #include <utility>
 
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 #include "heatsink/upstream/upstream.h"
 
 namespace heatsink::proxy {

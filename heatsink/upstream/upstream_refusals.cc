@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "heatsink/topology/topology.h"
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 #include "heatsink/upstream/servers_state.h"
 #include "heatsink/upstream/upstream.h"
 
@@ -25,7 +25,7 @@ bool Upstream::may_be_refused(const Pending& pending) const {
   const bool is_command =
       pending.kind == PendingKind::kForward || pending.kind == PendingKind::kAgain;
   return is_command && shared_.cluster.is_expected() && pending.session != nullptr &&
-         !pending.session->is_streaming() && login_ == Login::kOwn;
+         (owner_ == nullptr || !owner_->is_streaming()) && login_ == Login::kOwn;
 }
 
 // A node of a cluster that does not own the slot has not executed the request, so the client must
@@ -46,7 +46,7 @@ bool Upstream::end_refusal() {
   drop_request(pending_.front());
   Pending& front = pending_.front();
   const bool taken_back =
-      !is_shared() && front.session != nullptr && front.session->takes_back(front, error);
+      owner_ != nullptr && front.session != nullptr && owner_->takes_back(front, error);
   const bool may_go_on = is_shared() || front.rerouted != nullptr;
   if (taken_back || (may_go_on && host_.reroute(*this, front, request, error))) {
     if (state_ == State::kFailed) return true;

@@ -21,6 +21,7 @@ struct SlotMap;
 
 namespace heatsink::proxy {
 
+class ConnectionOwner;
 class Requester;
 
 // One per worker; its thread only. A session asks for a connection for each request, because only
@@ -34,7 +35,7 @@ class Upstreams {
   class Host {
    public:
     virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
-                                           Upstream::Login login, Requester* owner) = 0;
+                                           Upstream::Login login, ConnectionOwner* owner) = 0;
     virtual void shared_settled(std::uint64_t session) = 0;
     // About the server that the copies come from; not called for others.
     virtual void server_is_back() = 0;
@@ -91,7 +92,7 @@ class Upstreams {
     std::uint32_t db = 0;  // a connection in this database is preferred
     bool urgent = false;
   };
-  virtual std::unique_ptr<Upstream> borrow(Requester& session, const Destination& to,
+  virtual std::unique_ptr<Upstream> borrow(ConnectionOwner& session, const Destination& to,
                                            const Need& need) = 0;
   // Whether a request for `to` may use this private connection: its server could be borrow()'s
   // choice. A session without state on the connection then gives it back and borrows another.
@@ -99,7 +100,7 @@ class Upstreams {
   virtual void give_back(std::unique_ptr<Upstream> connection, bool clean) = 0;
 
   // A private connection that another process had for this session. Null: it cannot be used.
-  virtual std::unique_ptr<Upstream> adopt(Requester& /*session*/, net::Stream /*connection*/,
+  virtual std::unique_ptr<Upstream> adopt(ConnectionOwner& /*session*/, net::Stream /*connection*/,
                                           const CarriedPrivate& /*state*/) {
     return nullptr;
   }

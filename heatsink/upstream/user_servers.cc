@@ -15,7 +15,7 @@ UserServers::User::User(UserServers& all, const redis::Credentials& given)
 
 std::unique_ptr<Upstream> UserServers::User::open(redis::UpstreamAddress& server,
                                                   resp::Protocol protocol, Upstream::Login login,
-                                                  Requester* owner) {
+                                                  ConnectionOwner* owner) {
   std::unique_ptr<Upstream> opened = host_.open(server, protocol, login, owner);
   opened->log_in_as(*this);
   return opened;

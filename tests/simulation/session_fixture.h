@@ -169,7 +169,7 @@ class PlayedHost final : public proxy::SessionHost,
 
   std::unique_ptr<proxy::Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
                                         proxy::Upstream::Login login,
-                                        proxy::Requester* owner) override {
+                                        proxy::ConnectionOwner* owner) override {
     return std::make_unique<proxy::Upstream>(*this, loop, shared, server, protocol, login, owner);
   }
   void shared_settled(std::uint64_t /*session*/) override {

@@ -47,7 +47,7 @@ class TwoServers final : public proxy::Upstreams {
     return of(connection).shared_beside(connection);
   }
   bool is_away(const Destination& to) override { return at(to).is_away(to); }
-  std::unique_ptr<Upstream> borrow(proxy::Requester& session, const Destination& to,
+  std::unique_ptr<Upstream> borrow(proxy::ConnectionOwner& session, const Destination& to,
                                    const Need& need) override {
     return at(to).borrow(session, to, need);
   }

@@ -14,7 +14,7 @@
 
 #include "heatsink/relief/shared_state.h"
 #include "heatsink/resp/resp.h"
-#include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/connection_owner.h"
 #include "tests/simulation/network.h"
 
 namespace heatsink::simulation {
@@ -40,7 +40,7 @@ std::string shown(std::string_view bytes) {
   return out;
 }
 
-class PlayedClient final : public proxy::Requester {
+class PlayedClient final : public proxy::ConnectionOwner {
  public:
   PlayedClient(Events& events, std::uint64_t id) : events_(events), id_(id) {}
 
@@ -81,20 +81,16 @@ class PlayedClient final : public proxy::Requester {
   }
   void note_reply_at(TimePoint at) override { last_reply_at = at; }
   void hold() override {}
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
   void ask_again(std::string_view request, const Pending& pending) override {
     note("again " + std::to_string(pending.ticket) + " " + shown(request));
   }
   bool may_ask_again(ReplyQueue::Ticket /*ticket*/) const override { return is_repeatable; }
   bool congested() const override { return is_congested; }
-  bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) override { return false; }
   bool receives_messages() const override { return is_subscriber; }
-  bool needs_exec_reply() const override { return false; }
   void private_ready() override {}
   std::unique_ptr<Upstream> private_failed(const std::string& /*reason*/) override {
     return nullptr;
   }
-  void room_available() override {}
 
   bool is_closed = false, is_repeatable = false, is_congested = false, is_subscriber = false;
   TimePoint last_reply_at{};
@@ -218,7 +214,7 @@ class UpstreamTest : public testing::Test {
     node_.leave();
   }
 
-  void connect(proxy::Requester* owner = nullptr) {
+  void connect(proxy::ConnectionOwner* owner = nullptr) {
     if (owner != nullptr) shared_.private_connections.fetch_add(1);  // as its pool does
     connection_ = std::make_unique<Upstream>(worker_, loop_, shared_, shared_.upstream_address,
                                              resp::Protocol::kResp2, Upstream::Login::kOwn, owner);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/heatsink/manual/command.h"
+#include "apps/heatsink/manual/command_facts.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/base/option.h"
 

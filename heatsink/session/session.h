@@ -26,7 +26,6 @@
 #include "heatsink/command/reply_queue.h"
 #include "heatsink/command/request.h"
 #include "heatsink/command/route.h"
-#include "heatsink/command/scan_cursor.h"
 #include "heatsink/copies/permission_cache.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/net/net.h"
@@ -44,10 +43,11 @@
 #include "heatsink/session/moved_client.h"
 #include "heatsink/session/node_listeners.h"
 #include "heatsink/session/queued_transaction.h"
+#include "heatsink/session/scattered_commands.h"
 #include "heatsink/session/session_host.h"
+#include "heatsink/session/step.h"
 #include "heatsink/session/wait.h"
 #include "heatsink/upstream/connection_owner.h"
-#include "heatsink/upstream/scatter.h"
 #include "heatsink/upstream/upstream.h"
 
 namespace heatsink::proxy {
@@ -63,7 +63,7 @@ struct CarriedClient;
 // client's order. ReplyQueue keeps the order of all replies, including the proxy's own.
 class Session final : public ClientTransport::Listener,
                       public ConnectionOwner,
-                      private Scatter::Owner,
+                      private ScatteredCommands::Client,
                       private NodeListeners::Owner,
                       private ReliefClient,
                       private ClientState {
@@ -186,7 +186,6 @@ class Session final : public ClientTransport::Listener,
   void barrier_passed(std::uint64_t ticket) { reliefs_.barrier_passed(ticket); }
 
  private:
-  enum class Step : std::uint8_t { kDone, kStall };  // kStall: retry the same request later
   enum class Mode : std::uint8_t {
     kNormal,
     kRaw,  // MONITOR, SYNC: the server sends what it wants, when it wants
@@ -210,14 +209,8 @@ class Session final : public ClientTransport::Listener,
     return input_.capacity() + client_.output().capacity() + replies_.kept_bytes() +
            replies_.capacity_bytes() + (waiting_ == nullptr ? 0 : waiting_->kept_bytes()) +
            parser_.capacity_bytes() + get_args_.capacity() * sizeof(std::string_view) +
-           ClientState::memory_bytes() + scattered_bytes() + heard_.capacity() +
-           reliefs_.kept_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
-  }
-
-  std::size_t scattered_bytes() const {
-    std::size_t bytes = 0;
-    for (const auto& each : scatters_) bytes += each->bytes();
-    return bytes;
+           ClientState::memory_bytes() + (scattered_ == nullptr ? 0 : scattered_->bytes()) +
+           heard_.capacity() + reliefs_.kept_bytes() + (queued_ == nullptr ? 0 : queued_->bytes);
   }
 
   // session_io.cc
@@ -273,9 +266,6 @@ class Session final : public ClientTransport::Listener,
 
   // session_dispatch.cc
   Step dispatch(Request& request);
-  static Step step_of(Outcome outcome) {  // REQUIRES an outcome other than kPass
-    return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
-  }
   bool is_simple(const Request& request) const;
   Step carry_out(Request& request);
   Step run(Request& request);
@@ -290,7 +280,7 @@ class Session final : public ClientTransport::Listener,
   void prepare_script(Upstream& connection, const Request& request);
   void follow_alone();
   Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
-  void note_write(std::string_view key, NameHash name, bool queued, Pending& pending);
+  void note_write(std::string_view key, NameHash name, bool queued, Pending& pending) override;
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);
   std::uint64_t known_size(const Request& request) const;
@@ -321,27 +311,21 @@ class Session final : public ClientTransport::Listener,
   bool note_queue_error(Pending& pending, std::string_view line);
   void drop_queue();
 
-  // session_scatter.cc
-  bool is_scattered(const Request& request);
-  Step scatter(Request& request);
-  Step scan(Request& request);
-  std::string scan_reply(std::string_view cursor) const;
-  std::optional<std::string> next_scan_cursor() const;
-  bool asks_for_moves(Scatter& scan);
-  Scatter& begin_scatter(const FanOutRow& row, ReplyQueue::Ticket ticket,
-                         std::vector<ScatterPart>&& parts);
-  ScanCursor::Moves moves_told(const Scatter& check);
-  std::optional<Step> before_parts(Request& request);
-  Step send_parts(Request& request, const FanOutRow& row, std::vector<ScatterPart>&& parts,
-                  const std::vector<Destination>& destinations);
-  Pending part_of(const Request& request, const Pending& noted, Scatter& scatter, std::size_t part);
-  void scatter_ended(Scatter& scatter) override;
-  void end_scatter(Scatter& scatter);
-
-  // session_counters.cc
-  std::size_t parts_of_counter(const Request& request);
-  Step run_counter(Request& request, std::size_t parts);
-  Step refuse_counter(std::string&& why);
+  // ScatteredCommands::Client (session_scattered.cc)
+  ScatteredCommands& scattered();
+  Upstreams& upstreams() override { return *upstreams_; }
+  std::optional<Step> before_parts(Request& request) override;
+  Upstream* shared_at(const Destination& to, Request& request, Step& step) override;
+  bool is_owed_replies() const override { return !replies_.empty(); }
+  Step forward_whole(Request& request) override { return forward(request, false); }
+  Step stall_for(Awaited why) override { return stall(why); }
+  Step refuse_in_any_state(std::string&& text) override;
+  Joined expect_joined(const Request& request, Pending& noted) override;
+  void scatter_begins() override { ++traffic_.sent; }
+  void parts_sent() override;
+  void parts_ended(Scatter& scatter) override;
+  bool closes_for_loss() override;
+  void end_joined(ReplyQueue::Ticket ticket, bool silent, std::string_view wire) override;
 
   // session_redirects.cc
   bool must_drain_first();
@@ -503,7 +487,7 @@ class Session final : public ClientTransport::Listener,
   Step run_reset();
   Step run_quit();
   Step reply(std::string_view wire);
-  Step reply_error(std::string_view text);
+  Step reply_error(std::string_view text) override;
 
   // session_io.cc
   void note_waiting(std::size_t consumed, TimePoint now);
@@ -586,14 +570,7 @@ class Session final : public ClientTransport::Listener,
   bool looks_later_ = false;     // look_at_listeners() is due
   // A WATCH in flight that can be sent again; "": none.
   std::string last_state_request_;
-  std::vector<std::unique_ptr<Scatter>> scatters_;        // in flight
-  std::vector<std::unique_ptr<Scatter>> ended_scatters_;  // freed at the next flush()
-  struct Scan {
-    ScanCursor cursor;
-    std::shared_ptr<const topology::SlotMap> map;
-    std::string wire = {};                        // the node's reply
-    std::vector<topology::NodeIndex> asked = {};  // at the end of a pass
-  } scan_;                                        // of the SCAN in flight
+  std::unique_ptr<ScatteredCommands> scattered_;  // null: no such command so far
   std::uint8_t taken_back_ = 0;                   // how often the last such request was sent again
 
   ReplyQueue replies_;

@@ -48,7 +48,7 @@ std::string with_id(const std::string& hello, std::uint64_t id) {
 
 }  // namespace
 
-Session::Step Session::run_select(Request& request) {
+Step Session::run_select(Request& request) {
   std::uint32_t db = 0;
   if (request.args().size() != 2 || !parse_number(request.args()[1], db))
     return forward(request, false);
@@ -66,7 +66,7 @@ Session::Step Session::run_select(Request& request) {
   return Step::kDone;
 }
 
-Session::Step Session::run_auth(Request& request) {
+Step Session::run_auth(Request& request) {
   const std::vector<std::string_view>& args = request.args();
   const bool is_login = args.size() == 2 || (args.size() == 3 && !args[1].empty());
   if (!is_login) return forward_for_refusal(request);
@@ -77,7 +77,7 @@ Session::Step Session::run_auth(Request& request) {
 // The server checks all passwords, on a connection in the client's present state. A client that is
 // logged in uses one with a login and its database, because the new user may lack the right to
 // SELECT. Any other client uses one without a login, where the server refuses SELECT.
-Session::Step Session::authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked) {
+Step Session::authenticate(Request& request, std::uint32_t protocol, LoginAsked&& asked) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   if (const std::string why = why_not_as(asked.credentials); !why.empty()) {
     if (private_ && !has_state()) give_back(false);  // opened to check the password
@@ -147,7 +147,7 @@ Upstream* Session::unauthenticated_connection(Request& request, Step& step) {
 
 // HELLO [protocol [AUTH user password] [SETNAME name]]. The proxy answers HELLO without AUTH
 // itself; it sends arguments that it does not understand to the server, which refuses them.
-Session::Step Session::run_hello(Request& request) {
+Step Session::run_hello(Request& request) {
   std::uint32_t protocol = protocol_ == resp::Protocol::kResp3 ? 3 : 2;
   LoginAsked asked;
   std::optional<std::string>& name = asked.name;  // an empty name removes the client's name
@@ -177,15 +177,15 @@ Session::Step Session::run_hello(Request& request) {
 
 // The server refuses it. A HELLO may have changed the login or the name by then (Redis before 7.2
 // reads its options one by one), so no other client may use the connection.
-Session::Step Session::forward_for_refusal(Request& request) {
+Step Session::forward_for_refusal(Request& request) {
   const std::uint64_t sent_before = traffic_.sent;
   const Step step = forward(request, true);
   if (traffic_.sent != sent_before && private_) introduced_ = true;
   return step;
 }
 
-Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
-                                     const std::optional<std::string>& name) {
+Step Session::hello_locally(Request& request, resp::Protocol protocol,
+                            const std::optional<std::string>& name) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   const Upstreams::Shared shared = upstreams_->shared(protocol, Destination::any());
   if (shared.connection == nullptr) {
@@ -204,7 +204,7 @@ Session::Step Session::hello_locally(Request& request, resp::Protocol protocol,
                        id_));
 }
 
-Session::Step Session::run_client(Request& request) {
+Step Session::run_client(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   // The server refuses CLIENT for subscribers in RESP2.
   if (receives_messages_ && protocol_ == resp::Protocol::kResp2) return forward(request, true);
@@ -235,7 +235,7 @@ bool Session::note_library(const Request& request) {
   return true;
 }
 
-Session::Step Session::run_client_reply(Request& request) {
+Step Session::run_client_reply(Request& request) {
   if (request.args().size() != 3) return forward(request, true);
   const std::string_view mode = request.args()[2];
   if (equals_ignoring_case(mode, "on")) {
@@ -260,7 +260,7 @@ Channels& Session::channels_of(const Request& request) {
 }
 
 // The server confirms each channel separately; the sets tell how many confirmations will come.
-Session::Step Session::run_subscribe(Request& request) {
+Step Session::run_subscribe(Request& request) {
   Channels& set = channels_of(request);
   if (&set == &shard_channels_ && queues_transactions()) return run_shard_subscribe(request);
   const bool adds = request.command->name.find("unsub") == std::string::npos;
@@ -292,7 +292,7 @@ Session::Step Session::run_subscribe(Request& request) {
 
 // MONITOR gets one reply and then streams; SYNC and PSYNC use the replication protocol from the
 // first byte.
-Session::Step Session::run_raw(Request& request) {
+Step Session::run_raw(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   Step step = Step::kDone;
   Upstream* connection = private_connection(request, step);
@@ -311,7 +311,7 @@ Session::Step Session::run_raw(Request& request) {
 
 // The debugger speaks its own protocol on the client's connection until the server closes it. A
 // client that goes on with EVAL would run its script for real: so the connection ends.
-Session::Step Session::run_script_debug(const Request& request) {
+Step Session::run_script_debug(const Request& request) {
   const std::string_view mode = request.args().size() == 3 ? request.args()[2] : std::string_view();
   if (equals_ignoring_case(mode, "no")) return reply("+OK\r\n");
   if (!equals_ignoring_case(mode, "yes") && !equals_ignoring_case(mode, "sync"))
@@ -323,7 +323,7 @@ Session::Step Session::run_script_debug(const Request& request) {
   return Step::kDone;
 }
 
-Session::Step Session::run_reset() {
+Step Session::run_reset() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   note_reply_at(parts_.loop.clock());  // a MONITOR stream may have shown values
   if (private_) give_back(false);
@@ -347,7 +347,7 @@ Session::Step Session::run_reset() {
   return reply("+RESET\r\n");
 }
 
-Session::Step Session::run_quit() {
+Step Session::run_quit() {
   if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Awaited::kDrain);
   reply("+OK\r\n");
   close_when_flushed();

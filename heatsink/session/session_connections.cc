@@ -8,7 +8,7 @@
 
 namespace heatsink::proxy {
 
-Session::Step Session::stall(Awaited why) {
+Step Session::stall(Awaited why) {
   stall_ = why;
   return Step::kStall;
 }
@@ -25,7 +25,7 @@ Upstream* Session::connection_for(Request& request, bool own_connection, Step& s
 }
 
 // The result of a request without a connection: it waits, or gets its error.
-Session::Step Session::no_connection(Request& request, Step step) {
+Step Session::no_connection(Request& request, Step step) {
   if (step == Step::kStall) return step;
   if (!closing_) parts_.count(copies::Count::kUnservedCommands);  // reply_error() counts it
   return reply_error(request.waited().refusal);

@@ -43,7 +43,7 @@ bool is_ignored_in_stream(const Request& request) { return request.route == Rout
 
 }  // namespace
 
-Session::Step Session::dispatch(Request& request) {
+Step Session::dispatch(Request& request) {
   // Looked up each time, because the table may have changed while the request waited.
   request.command = parts_.commands.find(request.args());
   request.facts =
@@ -69,7 +69,7 @@ bool Session::is_simple(const Request& request) const {
          parts_.shared.current().spreads.empty();
 }
 
-Session::Step Session::carry_out(Request& request) {
+Step Session::carry_out(Request& request) {
   const bool refused =
       request.command == nullptr || !request.has_right_arity() || is_unknown_subcommand(request);
   // The server will refuse it, so it changes nothing; but a refused EXEC ends its transaction.
@@ -90,8 +90,10 @@ Session::Step Session::carry_out(Request& request) {
     use_servers_of({});  // it has never logged in
   }
   if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
-  if (const std::size_t parts = parts_of_counter(request); parts > 0)
-    return run_counter(request, parts);
+  if (queues_transactions()) {
+    const std::size_t parts = ScatteredCommands::parts_of_counter(request, db_, parts_);
+    if (parts > 0) return scattered().run_counter(request, parts);
+  }
   return in_multi_ ? in_transaction(request) : run(request);
 }
 
@@ -105,7 +107,7 @@ bool Session::refuses_tracking(const Request& request) const {
 
 // The client has logged in before the server was known to be a node of a cluster, so its login is
 // on one connection, to that node. Its password is not known any more.
-Session::Step Session::leave_bound() {
+Step Session::leave_bound() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   reply_error(
       "ERR heatsink: the server is a node of a cluster, which was not known when this client "
@@ -115,12 +117,13 @@ Session::Step Session::leave_bound() {
   return Step::kDone;
 }
 
-Session::Step Session::run(Request& request) {
+Step Session::run(Request& request) {
   if (asks_nodes(request)) return run_nodes(request);
   if (refuses_tracking(request)) return reply_error(kNoTracking);
   if (listeners_ != nullptr && refuses_as_subscriber(request)) return Step::kDone;
-  if (request.facts->fan_out != nullptr && request.has_right_arity() && is_scattered(request))
-    return request.facts->fan_out->fan_out == FanOut::kCursor ? scan(request) : scatter(request);
+  const bool may_scatter = request.facts->fan_out != nullptr && request.has_right_arity() &&
+                           queues_transactions() && !is_bound();
+  if (may_scatter && ScatteredCommands::needs(request)) return scattered().run(request);
   switch (request.route) {
     case Route::kShared:
       return forward(request, false);
@@ -178,7 +181,7 @@ Session::Step Session::run(Request& request) {
 // A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it. A
 // server closes a replica's connection whose command has a reply, because replies would be taken
 // for data.
-Session::Step Session::dispatch_raw(Request& request) {
+Step Session::dispatch_raw(Request& request) {
   if (!replicates_ && request.route == Route::kQuit) return run_quit();
   if (!replicates_ && request.route == Route::kReset) return run_reset();
   const bool harmless =
@@ -198,8 +201,8 @@ Session::Step Session::dispatch_raw(Request& request) {
   return Step::kDone;
 }
 
-Session::Step Session::forward(Request& request, bool own_connection, PendingKind kind,
-                               std::uint32_t number) {
+Step Session::forward(Request& request, bool own_connection, PendingKind kind,
+                      std::uint32_t number) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
@@ -222,8 +225,8 @@ Upstream* Session::ready_connection(Request& request) {
   return is_ready ? shared : nullptr;
 }
 
-Session::Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
-                               std::uint32_t number) {
+Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
+                      std::uint32_t number) {
   const bool pins = request.route == Route::kPinned && !pinned_;
   if (pins) pin();
   if (request.facts->scripts != ScriptUse::kNone && !in_multi_) prepare_script(connection, request);

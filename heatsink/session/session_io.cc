@@ -194,7 +194,7 @@ void Session::look_again(TimePoint now) {
   if (look_at(*request) == Step::kStall) waiting_ = std::move(request);
 }
 
-Session::Step Session::look_at(Request& request) {
+Step Session::look_at(Request& request) {
   return request.raw.empty() ? begin_oversized(request) : dispatch(request);
 }
 
@@ -367,7 +367,7 @@ void Session::writable() {
 void Session::flush() {
   flush_due_ = false;
   held_since_ = {};
-  ended_scatters_.clear();
+  if (scattered_ != nullptr) scattered_->free_ended();
   if (closed_ || traffic_.holds > 0) return;
   used_ = true;
   switch (client_.write()) {

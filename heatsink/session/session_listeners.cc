@@ -101,7 +101,7 @@ bool Session::waited_for_nodes() {
   return false;
 }
 
-Session::Step Session::run_shard_subscribe(Request& request) {
+Step Session::run_shard_subscribe(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   const std::vector<std::string_view>& args = request.args();
   if (!request.has_right_arity())
@@ -139,7 +139,7 @@ Session::Step Session::run_shard_subscribe(Request& request) {
   return reply(wire.view());
 }
 
-Session::Step Session::drop_shard_channels(Request& request) {
+Step Session::drop_shard_channels(Request& request) {
   std::vector<std::string> names(request.args().begin() + 1, request.args().end());
   if (names.empty()) names.assign(shard_channels_.begin(), shard_channels_.end());
   ByteBuffer wire;

@@ -20,7 +20,7 @@ bool Session::asks_nodes(const Request& request) {
          (equals_ignoring_case(args[1], "nodes") || equals_ignoring_case(args[1], "node"));
 }
 
-Session::Step Session::run_nodes(Request& request) {
+Step Session::run_nodes(Request& request) {
   const std::shared_ptr<const topology::SlotMap> map = upstreams_->slot_map();
   if (map == nullptr)
     return reply_error(
@@ -50,7 +50,7 @@ Session::Step Session::run_nodes(Request& request) {
 }
 
 // The node's own connection executes it, with the same care for copies as without HEATSINK NODE.
-Session::Step Session::run_at_node(Request& request, const topology::SlotMap& map) {
+Step Session::run_at_node(Request& request, const topology::SlotMap& map) {
   const std::vector<std::string_view>& args = request.args();
   if (args.size() < 4)
     return reply_error("ERR wrong number of arguments: HEATSINK NODE <host:port> <command> ...");

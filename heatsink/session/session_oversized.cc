@@ -7,7 +7,7 @@ namespace heatsink::proxy {
 
 // Called once the route is known. The connection that carries the request is not given back before
 // the request ends (has_state()).
-Session::Step Session::begin_oversized(Request& request) {
+Step Session::begin_oversized(Request& request) {
   request.command = request.args().empty() ? nullptr : parts_.commands.find(request.args());
   request.route =
       request.command != nullptr ? parts_.commands.facts(*request.command).route : Route::kPinned;

@@ -23,7 +23,7 @@ bool Session::presents_cluster(const Request& request) const {
 
 // Each node of the presented cluster serves all slots and all reads, so READONLY, READWRITE and
 // ASKING have nothing to change. Neither the connection nor the server hears of them.
-Session::Step Session::run_presented(Request& request) {
+Step Session::run_presented(Request& request) {
   if (in_multi_) {
     make_exec_fail();
     return reply_error(

@@ -13,7 +13,7 @@ namespace heatsink::proxy {
 // With one server, the server queues them.
 bool Session::queues_transactions() { return upstreams_->map_version() != 0; }
 
-Session::Step Session::begin_queue(Request& request) {
+Step Session::begin_queue(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   if (watch_refused_)
     return begin_failed_transaction(
@@ -28,7 +28,7 @@ Session::Step Session::begin_queue(Request& request) {
   return reply("+OK\r\n");
 }
 
-Session::Step Session::refuse_to_queue(std::string&& why) {
+Step Session::refuse_to_queue(std::string&& why) {
   queued_->failed = true;
   return reply_error(why);
 }
@@ -46,7 +46,7 @@ bool Session::takes_slot(const Request& request) {
   return true;
 }
 
-Session::Step Session::queue(Request& request) {
+Step Session::queue(Request& request) {
   const Route route = request.route;
   if (route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");
   if (route == Route::kWatch) return reply_error("ERR WATCH inside MULTI is not allowed");
@@ -84,13 +84,13 @@ Session::Step Session::queue(Request& request) {
   return reply("+QUEUED\r\n");
 }
 
-Session::Step Session::discard_queue() {
+Step Session::discard_queue() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   drop_queue();
   return reply("+OK\r\n");
 }
 
-Session::Step Session::execute_queue(Request& request) {
+Step Session::execute_queue(Request& request) {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   if (queued_->failed || !request.has_right_arity()) {
     drop_queue();

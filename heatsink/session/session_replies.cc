@@ -92,13 +92,13 @@ void Session::serve(std::string_view wire) {
   if (!take_silence()) add_reply(wire);
 }
 
-Session::Step Session::reply(std::string_view wire) {
+Step Session::reply(std::string_view wire) {
   parts_.count(copies::Count::kCommands);
   if (!take_silence()) add_reply(wire);
   return Step::kDone;
 }
 
-Session::Step Session::reply_error(std::string_view text) {
+Step Session::reply_error(std::string_view text) {
   if (closing_) return Step::kDone;  // upstream.on-down: close: only earlier replies follow
   ByteBuffer wire;
   resp::append_error(wire, text);

@@ -16,7 +16,7 @@ namespace heatsink::proxy {
 
 // Later commands wait until the server has begun the transaction. Otherwise they would be executed
 // at once.
-Session::Step Session::run_multi(Request& request) {
+Step Session::run_multi(Request& request) {
   if (queues_transactions()) return begin_queue(request);
   if (watch_refused_) {
     return begin_failed_transaction(
@@ -35,7 +35,7 @@ Session::Step Session::run_multi(Request& request) {
 
 // The proxy refuses WATCH by itself if there is no connection for it, or a limit refuses it. A
 // refusal by the server has the same effect as without a proxy.
-Session::Step Session::run_watch(Request& request) {
+Step Session::run_watch(Request& request) {
   const bool may_move = queues_transactions();
   if (may_move && in_flight() > 0) return stall(Awaited::kDrain);
   const std::uint64_t sent_before = traffic_.sent;
@@ -52,7 +52,7 @@ Session::Step Session::run_watch(Request& request) {
 }
 
 // A server that is busy with a script accepts UNWATCH, but no SELECT: then nothing has to be sent.
-Session::Step Session::run_unwatch(Request& request) {
+Step Session::run_unwatch(Request& request) {
   if (!has_state()) {
     if (in_flight() > 0) return stall(Awaited::kDrain);
     watch_refused_ = false;
@@ -63,7 +63,7 @@ Session::Step Session::run_unwatch(Request& request) {
   return step;
 }
 
-Session::Step Session::begin_failed_transaction(std::string&& why) {
+Step Session::begin_failed_transaction(std::string&& why) {
   if (closing_) return Step::kDone;  // upstream.on-down
   if (in_flight() > 0) return stall(Awaited::kDrain);
   in_multi_ = true;
@@ -71,7 +71,7 @@ Session::Step Session::begin_failed_transaction(std::string&& why) {
   return reply("+OK\r\n");
 }
 
-Session::Step Session::in_transaction(Request& request) {
+Step Session::in_transaction(Request& request) {
   if (request.route == Route::kQuit) return run_quit();
   if (request.route == Route::kReset) return run_reset();
   if (request.route == Route::kClient && request.args().size() > 1 &&
@@ -104,7 +104,7 @@ Session::Step Session::in_transaction(Request& request) {
   return step;
 }
 
-Session::Step Session::end_transaction(Request& request) {
+Step Session::end_transaction(Request& request) {
   const bool executes = request.route == Route::kExec;
   const Step step = forward(request, true, executes ? PendingKind::kExec : PendingKind::kForward);
   if (step == Step::kStall) return step;
@@ -124,7 +124,7 @@ void Session::forget_transaction() {
   transaction_queued_ = 0;
 }
 
-Session::Step Session::in_failed_transaction(Request& request) {
+Step Session::in_failed_transaction(Request& request) {
   const bool executes = request.route == Route::kExec;
   if (in_flight() > 0) return stall(Awaited::kDrain);
   if (request.route == Route::kMulti) return reply_error("ERR MULTI calls can not be nested");

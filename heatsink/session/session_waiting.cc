@@ -18,7 +18,7 @@ constexpr std::uint8_t kOwnWritesMax = 5;  // each in another slot, if slots mov
 
 }  // namespace
 
-Session::Step Session::forward_waiting(Request& request) {
+Step Session::forward_waiting(Request& request) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
@@ -29,7 +29,7 @@ Session::Step Session::forward_waiting(Request& request) {
 // WAIT waits for the last command, or write, on its own connection: here the mark before it
 // (wait.h), or the proxy's own write. Without them it would not wait for this client's writes on
 // another connection. In front of a cluster it waits for each node that the client has written to.
-Session::Step Session::run_wait(Request& request) {
+Step Session::run_wait(Request& request) {
   if (queues_transactions() && !written_.all().empty() && !has_state()) {
     if (in_flight() > 0) return stall(Awaited::kDrain);  // a node may refuse a write
     if (node_wait_ == nullptr) node_wait_ = std::make_unique<NodeWait>(written_.all());
@@ -44,7 +44,7 @@ Session::Step Session::run_wait(Request& request) {
 }
 
 // nullopt: WAIT may be sent now.
-std::optional<Session::Step> Session::before_wait(Upstream& connection, Request& request) {
+std::optional<Step> Session::before_wait(Upstream& connection, Request& request) {
   const std::uint8_t writes = request.has_waited() ? request.waited_for().own_writes : 0;
   const std::string error =
       writes > 0 ? std::exchange(request.waited().own_write_error, {}) : std::string();
@@ -85,7 +85,7 @@ bool Session::write_before_wait(Upstream& connection) {
 
 // No request follows a waiting one: after its wait was ended for a client that has left, the server
 // would execute that request.
-Session::Step Session::send_waiting(Upstream& connection, Request& request) {
+Step Session::send_waiting(Upstream& connection, Request& request) {
   // The server refuses the command at once, and the mark with it.
   if (subscribed() && protocol_ == resp::Protocol::kResp2)
     return send_on(connection, request, PendingKind::kForward, 0);

@@ -13,7 +13,7 @@ namespace {
 class NoHost final : public Upstreams::Host, public Upstream::Host {
  public:
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& /*server*/, resp::Protocol /*protocol*/,
-                                 Upstream::Login /*login*/, Requester* /*owner*/) override {
+                                 Upstream::Login /*login*/, ConnectionOwner* /*owner*/) override {
     return nullptr;
   }
   void shared_settled(std::uint64_t /*session*/) override {}

@@ -38,6 +38,7 @@
 #include "heatsink/relief/relief_chain.h"
 #include "heatsink/relief/subscription.h"
 #include "heatsink/resp/resp.h"
+#include "heatsink/session/blocked_command.h"
 #include "heatsink/session/carried_session.h"
 #include "heatsink/session/client_transport.h"
 #include "heatsink/session/moved_client.h"
@@ -46,7 +47,6 @@
 #include "heatsink/session/scattered_commands.h"
 #include "heatsink/session/session_host.h"
 #include "heatsink/session/step.h"
-#include "heatsink/session/wait.h"
 #include "heatsink/upstream/connection_owner.h"
 #include "heatsink/upstream/upstream.h"
 
@@ -64,6 +64,7 @@ struct CarriedClient;
 class Session final : public ClientTransport::Listener,
                       public ConnectionOwner,
                       private ScatteredCommands::Client,
+                      private BlockedCommand::Client,
                       private NodeListeners::Owner,
                       private ReliefClient,
                       private ClientState {
@@ -94,10 +95,10 @@ class Session final : public ClientTransport::Listener,
   void flush_replies();
   // The output that has been held since this time goes out now (held_outputs.h).
   void send_held(TimePoint since);
-  void resume();      // retries the request that was waiting
-  void close();       // at once; later replies are dropped
-  void end_stream();  // the client has left: ends a stream that may never end
-  void end_wait();    // the same for a command that waits (session_waiting.cc)
+  void resume();          // retries the request that was waiting
+  void close() override;  // at once; later replies are dropped
+  void end_stream();      // the client has left: ends a stream that may never end
+  void end_wait();        // the same for a command that waits (session_waiting.cc)
   std::size_t memory_bytes() const {
     const std::size_t connection = private_ ? private_->memory_bytes() : 0;
     return sizeof(*this) + buffer_bytes() + connection;
@@ -143,7 +144,7 @@ class Session final : public ClientTransport::Listener,
   bool stays_behind(std::uint32_t layout) const;
   // May become true if the client is held (hold_input()) and what it has begun ends.
   bool settles_when_held(std::uint32_t layout) const {
-    return !closed_ && !wait_ && may_carry_state(layout);
+    return !closed_ && !is_blocked() && may_carry_state(layout);
   }
   // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
   CarriedSession carry();
@@ -330,6 +331,7 @@ class Session final : public ClientTransport::Listener,
   // session_redirects.cc
   bool must_drain_first();
   std::string wire_to_repeat(const Pending& pending);
+  std::string wait_for_time_left() const;
   void undo_sending(Pending& pending);
   void repeat(std::string&& wire, redis::UpstreamAddress* to, bool asking);
   void end_pause();
@@ -375,19 +377,28 @@ class Session final : public ClientTransport::Listener,
   // session_waiting.cc
   Step forward_waiting(Request& request);
   Step send_waiting(Upstream& connection, Request& request);
-  void send_mark(Upstream& connection);
-  void mark_answered(std::string_view hello);
   void retry_end_of_wait();
-  void unblock_answered(std::string_view reply);
-  void act_on_wait(Wait::Next next);
-  bool unblock();
-  bool settle_kept(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
-  void offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket, std::string_view wire);
   void offer_taken();
-  void offer_refused();
-  void put_back(std::span<const PutBack> requests);
-  void put_back_answered(bool ok, std::string_view error);
-  void not_put_back(std::string_view why);
+  BlockedCommand& blocked();
+  bool is_blocked() const { return blocked_ != nullptr && blocked_->waits(); }
+  bool is_offering() const { return blocked_ != nullptr && blocked_->is_offering(); }
+  // It neither waits, nor is anything offered or put back.
+  bool has_no_blocked_command() const { return blocked_ == nullptr || blocked_->is_idle(); }
+
+  // BlockedCommand::Client
+  Upstream* own_connection() override { return private_.get(); }
+  void lend_name() override { lent_name_ = true; }
+  void own_request_sent() override { ++traffic_.sent; }
+  Presence presence() const override;
+  bool has_ended_unread() const override { return client_.peer_has_ended(); }
+  bool is_timed_out() const override { return times_out_; }
+  void note_ended() override { input_ended_ = true; }
+  void call_later(Nanos pause, Later what) override;
+  void look_at_end_of_turn() override { resume_later(); }
+  void give_part(ReplyQueue::Ticket ticket, std::string_view bytes) override {
+    put_reply(ticket, bytes);
+  }
+  void give_rest(ReplyQueue::Ticket ticket, std::string_view bytes) override;
 
   // ReliefClient (session_reliefs.cc, session_connections.cc, session_replies.cc)
   void serve(std::string_view wire) override;
@@ -577,14 +588,7 @@ class Session final : public ClientTransport::Listener,
   std::list<Again> again_;  // of tickets in replies_, in their order
   bool resumes_after_again_ = false;
   ReliefChain reliefs_;
-  std::unique_ptr<Wait> wait_;  // for a command in flight that may wait
-  struct Offered {
-    std::unique_ptr<Wait> wait;
-    ReplyQueue::Ticket ticket;
-    std::string wire;  // the whole reply
-  };
-  std::unique_ptr<Offered> offered_;
-  std::uint32_t putting_back_ = 0;  // put-back requests in flight
+  std::unique_ptr<BlockedCommand> blocked_;  // null: no such command so far
 };
 
 }  // namespace heatsink::proxy

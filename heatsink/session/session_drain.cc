@@ -7,12 +7,12 @@ namespace heatsink::proxy {
 
 Stay Session::stays() const {
   if (leaves_) return Stay::kClosing;
-  if (wait_) return Stay::kWait;
+  if (is_blocked()) return Stay::kWait;
   if (in_multi_ || watching_) return Stay::kTransaction;
   const bool is_owed = !is_answered() || traffic_.holds > 0 || !replies_.empty() ||
                        !client_.output().empty() || flush_due_ || resume_due_;
-  const bool is_busy = waiting_ != nullptr || offered_ != nullptr || putting_back_ > 0 ||
-                       oversized_.is_active() || closing_;
+  const bool is_busy =
+      waiting_ != nullptr || !has_no_blocked_command() || oversized_.is_active() || closing_;
   if (is_owed || is_busy) return Stay::kReplies;
   const bool hears = subscribed() || receives_messages_ || mode_ == Mode::kRaw;
   return hears ? Stay::kSubscription : Stay::kAtRest;
@@ -25,7 +25,7 @@ void Session::finish() {
 
 // Requests that still arrive would run on a connection whose replies no client reads.
 bool Session::reads_while_finishing() const {
-  return in_multi_ || watching_ || wait_ != nullptr || subscribed() || in_stream();
+  return in_multi_ || watching_ || is_blocked() || subscribed() || in_stream();
 }
 
 void Session::leave() {
@@ -38,9 +38,9 @@ void Session::leave() {
 }
 
 void Session::end_wait_as_timed_out() {
-  if (closed_ || !wait_) return;
+  if (closed_ || !is_blocked()) return;
   times_out_ = true;
-  act_on_wait(wait_->client_left());
+  blocked_->end();
 }
 
 }  // namespace heatsink::proxy

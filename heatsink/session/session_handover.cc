@@ -64,20 +64,23 @@ void Session::note_all_written() {
 bool Session::may_hand_over(std::uint32_t layout) const {
   const bool goes_on =
       !closed_ && !closing_ && !input_ended_ && !client_lost_ && !finishes_ && !leaves_;
-  const bool is_quiet = putting_back_ == 0 && traffic_.holds == 0 && !flush_due_ && !resume_due_ &&
-                        waiting_ == nullptr && offered_ == nullptr && again_.empty() &&
-                        heard_.empty() && (!throttled_ || holds_input_) && client_.output().empty();
-  const bool at_rest = wait_ ? may_carry_wait()
-                             : in_flight() == 0 && stall_ == Awaited::kNothing && replies_.empty();
+  const bool gives_nothing_back =
+      blocked_ == nullptr || !(blocked_->is_putting_back() || is_offering());
+  const bool is_quiet = gives_nothing_back && traffic_.holds == 0 && !flush_due_ && !resume_due_ &&
+                        waiting_ == nullptr && again_.empty() && heard_.empty() &&
+                        (!throttled_ || holds_input_) && client_.output().empty();
+  const bool at_rest = is_blocked()
+                           ? may_carry_wait()
+                           : in_flight() == 0 && stall_ == Awaited::kNothing && replies_.empty();
   return goes_on && is_quiet && at_rest && may_carry_state(layout) &&
          (listeners_ == nullptr || listeners_->may_release()) &&
-         (!private_ || private_->may_release(wait_ ? 1 : 0));
+         (!private_ || private_->may_release(is_blocked() ? 1 : 0));
 }
 
 // The command waits on the server: the reply to its mark has come, and the next one is its own.
 bool Session::may_carry_wait() const {
-  return private_ && in_flight() == 1 && stall_ == Awaited::kAnswer && wait_->may_be_carried() &&
-         replies_.kept_bytes() == 0;
+  return private_ && in_flight() == 1 && stall_ == Awaited::kAnswer &&
+         blocked_->wait().may_be_carried() && replies_.kept_bytes() == 0;
 }
 
 bool Session::stays_behind(std::uint32_t layout) const {
@@ -90,8 +93,8 @@ bool Session::stays_behind(std::uint32_t layout) const {
   // Only the reply to EXEC tells what these commands have done.
   const bool awaits_exec = in_multi_ && needs_exec_reply();
   const bool listeners_stay = listeners_ != nullptr && !listeners_->can_move();
-  return (layout < 2 && needs_second) || listeners_stay || (is_tls && (has_state() || wait_)) ||
-         awaits_exec || is_too_long_to_carry();
+  return (layout < 2 && needs_second) || listeners_stay ||
+         (is_tls && (has_state() || is_blocked())) || awaits_exec || is_too_long_to_carry();
 }
 
 bool Session::is_too_long_to_carry() const {
@@ -101,7 +104,7 @@ bool Session::is_too_long_to_carry() const {
          transaction_refusal_.size() > Carried::kNameMax ||
          channels_.size() + patterns_.size() + shard_channels_.size() > Carried::kChannelsMax ||
          (in_multi_ && queued_ != nullptr && queued_->bytes > Carried::kQueuedMax) ||
-         (wait_ && wait_->request().empty());
+         (is_blocked() && blocked_->wait().request().empty());
 }
 
 bool Session::may_carry_state(std::uint32_t layout) const {
@@ -136,7 +139,10 @@ CarriedSession Session::carry() {
     out.private_connection = {private_->protocol(), private_->login() == Upstream::Login::kOwn,
                               !private_->hello_reply().empty(), private_->db()};
   }
-  if (wait_) out.waiting = {wait_->request(), wait_->connection(), private_->is_next_silent()};
+  if (is_blocked()) {
+    const Wait& wait = blocked_->wait();
+    out.waiting = {wait.request(), wait.connection(), private_->is_next_silent()};
+  }
   if (listeners_ != nullptr) {
     out.listens = true;
     out.nodes = static_cast<std::uint32_t>(listeners_->descriptors().size());
@@ -158,7 +164,7 @@ std::vector<int> Session::descriptors() const {
 
 void Session::hand_over(CarriedClient& to) {
   closed_ = true;
-  wait_.reset();
+  if (blocked_ != nullptr) blocked_->close();
   replies_.clear();
   input_.release();
   memory_.note(0);
@@ -214,9 +220,7 @@ bool Session::go_on_waiting(const CarriedSession::Waiting& before) {
   std::optional<Request> read;
   if (!read_carried(parser, before.request, parts_, read)) return false;
   Request& request = *read;
-  wait_ = std::make_unique<Wait>(CommandUndo(request.args()), false, request.now);
-  wait_->keep_request(before.request);
-  wait_->carry_on(before.connection, request.now);
+  blocked().go_on(request, before);
   const bool skips = std::exchange(reply_skip_, false);  // concerns a later command
   Pending pending = make_pending(request, PendingKind::kWaiting, 0);
   reply_skip_ = skips;

@@ -144,7 +144,7 @@ void Session::send_held(TimePoint since) {
 
 // The client waits from now on, unless it already did. An incomplete request is not waited for.
 void Session::note_waiting(std::size_t consumed, TimePoint now) {
-  const bool waits_by_nature = wait_ != nullptr || in_stream() || subscribed();
+  const bool waits_by_nature = is_blocked() || in_stream() || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
   if (consumed > 0 || stall_ != Awaited::kNothing) waits_since_ = now;
@@ -305,13 +305,13 @@ void Session::choose_reading() {
 // connection.
 void Session::input_ended(bool broken) {
   const bool lost = broken || input_ended_ || leaves_;
-  if (lost && !wait_ && !offered_ && putting_back_ == 0) {
+  if (lost && has_no_blocked_command()) {
     close();
     return;
   }
   input_ended_ = true;
   if (lost) forget_client();
-  if (lost && offered_) offer_refused();
+  if (lost && is_offering()) blocked_->offer_refused();
   if (in_stream()) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
   // No server has the request, and none should execute it later for a client that has left.
   if (awaits_server()) close_when_flushed();
@@ -344,8 +344,7 @@ void Session::close_when_flushed() {
 void Session::close() {
   if (closed_) return;
   closed_ = true;
-  wait_.reset();
-  offered_.reset();
+  if (blocked_ != nullptr) blocked_->close();
   client_.close();
   input_.release();
   replies_.clear();

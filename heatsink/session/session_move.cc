@@ -9,11 +9,10 @@ namespace heatsink::proxy {
 // Clients in MULTI or with subscriptions stay: their state is on a private connection, or will be.
 bool Session::may_move() const {
   const bool goes_on = !closed_ && !closing_ && !input_ended_ && !client_lost_;
-  const bool at_rest = in_flight() == 0 && putting_back_ == 0 && traffic_.holds == 0 &&
+  const bool at_rest = in_flight() == 0 && has_no_blocked_command() && traffic_.holds == 0 &&
                        stall_ == Awaited::kNothing && !throttled_ && !flush_due_ && !resume_due_;
-  const bool has_nothing = waiting_ == nullptr && wait_ == nullptr && offered_ == nullptr &&
-                           again_.empty() && input_.empty() && replies_.empty() &&
-                           client_.output().empty();
+  const bool has_nothing = waiting_ == nullptr && again_.empty() && input_.empty() &&
+                           replies_.empty() && client_.output().empty();
   const bool is_plain = private_ == nullptr && mode_ == Mode::kNormal && !in_multi_ &&
                         queued_ == nullptr && listeners_ == nullptr && client_user_ == nullptr &&
                         !watching_ && !subscribed();

@@ -101,18 +101,19 @@ Step Session::run_at_node(Request& request, const topology::SlotMap& map) {
 // A node has answered WAIT. True: the client gets the joined reply now. False: the next node is
 // asked, or the client has left.
 bool Session::end_node_wait(const Pending& pending, std::string_view wire) {
-  const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-  if (input_ended_ && wait != nullptr && wait->has_waited(private_->read_at())) {
+  if (input_ended_ && is_blocked() && blocked_->wait().has_waited(private_->read_at())) {
     close();
     return false;
   }
   if (node_wait_->answered(wire)) {
+    blocked_->drop();
     put_reply(pending.ticket, std::exchange(node_wait_, nullptr)->reply());
     return true;
   }
+  std::string rest = wait_for_time_left();
+  blocked_->drop();
   replies_.take_back(pending.ticket);
-  repeat(with_time_left(wait->request(), parts_.loop.clock() - wait->sent_at()), node_wait_->node(),
-         false);
+  repeat(std::move(rest), node_wait_->node(), false);
   return false;
 }
 

@@ -79,8 +79,7 @@ bool Session::takes_back(Pending& pending, std::string_view error) {
 std::string Session::wire_to_repeat(const Pending& pending) {
   switch (pending.kind) {
     case PendingKind::kWaiting:
-      if (wait_ == nullptr || wait_->keeps_reply()) return "";
-      return with_time_left(wait_->request(), parts_.loop.clock() - wait_->sent_at());
+      return is_blocked() && !blocked_->wait().keeps_reply() ? wait_for_time_left() : "";
     case PendingKind::kExec:
       return queued_ == nullptr ? "" : "*1\r\n$4\r\nEXEC\r\n";
     case PendingKind::kWatch:
@@ -90,13 +89,19 @@ std::string Session::wire_to_repeat(const Pending& pending) {
   }
 }
 
+// The request of the command that waits, for the rest of its time. REQUIRES is_blocked().
+std::string Session::wait_for_time_left() const {
+  const Wait& wait = blocked_->wait();
+  return with_time_left(wait.request(), parts_.loop.clock() - wait.sent_at());
+}
+
 // As if it had never been sent. It was the last one, because nothing follows such a request.
 void Session::undo_sending(Pending& pending) {
   parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
   ++traffic_.received;
   owed_ -= pending.expected;
   replies_.take_back(pending.ticket);
-  wait_.reset();
+  if (blocked_ != nullptr) blocked_->drop();
   if (pending.kind == PendingKind::kWatch) watching_ = false;
   if (pending.kind == PendingKind::kExec) {
     in_multi_ = true;

@@ -47,7 +47,7 @@ void Session::sent(const Request& request) {
 
 // The awaited event has not happened: another event woke the session.
 bool Session::waits() const {
-  return offered_ ||
+  return is_offering() ||
          ((stall_ == Awaited::kDrain || stall_ == Awaited::kAnswer) && in_flight() > 0) ||
          (stall_ == Awaited::kRelief && waiting_->waited().held_by != nullptr);
 }

@@ -193,22 +193,19 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       again_.pop_front();  // after_reply() sends the next one
       break;
     case PendingKind::kMark:
-      mark_answered(kept);
+      blocked_->mark_answered(kept);
       break;
     case PendingKind::kOwnWrite:
       if (!ok && waiting_ != nullptr) waiting_->waited().own_write_error = error_text(kept);
       break;
     case PendingKind::kWaiting:
       if (node_wait_ != nullptr && !end_node_wait(pending, kept)) return false;
-      if (std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-          wait && wait->keeps_reply() && !settle_kept(std::move(wait), pending.ticket, kept))
-        return false;
-      break;
+      return blocked_->settle(pending.ticket, kept);
     case PendingKind::kUnblock:
-      unblock_answered(kept);
+      blocked_->unblock_answered(kept);
       break;
     case PendingKind::kPutBack:
-      put_back_answered(ok, kept);
+      blocked_->put_back_answered(ok, kept);
       return false;
     default:
       break;
@@ -259,7 +256,7 @@ void Session::executed(bool ok, const resp::ReplyScanner& reply, std::string_vie
 }
 
 void Session::after_reply() {
-  if (closed_ || offered_) return;
+  if (closed_ || is_offering()) return;
   if (in_flight() == 0) {
     if (!in_multi_) traffic_.forget();
     if (!again_.empty()) {
@@ -331,16 +328,15 @@ void Session::reply_lost(Pending& pending, bool begun, const std::string& proble
     return;
   }
   if (pending.kind == PendingKind::kPutBack) {
-    put_back_answered(false, problem);
+    blocked_->put_back_answered(false, problem);
     return;
   }
   if (pending.kind == PendingKind::kWaiting) {
-    const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
-    if (wait && wait->keeps_reply() && node_wait_ == nullptr) not_put_back(problem);
+    node_wait_ == nullptr ? blocked_->lost(problem) : blocked_->drop();
     node_wait_.reset();
   }
   if (pending.kind == PendingKind::kExec) queued_.reset();
-  if (pending.kind == PendingKind::kUnblock && wait_) {
+  if (pending.kind == PendingKind::kUnblock && is_blocked()) {
     close();
     return;
   }

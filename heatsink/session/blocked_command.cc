@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/session/blocked_command.h"
+
+#include <utility>
+#include <vector>
+
+#include "heatsink/base/log.h"
+#include "heatsink/upstream/upstreams.h"
+
+namespace heatsink::proxy {
+namespace {
+
+// Longer than the client's answer to a byte takes. Only clients that ended their output before
+// their reply came wait for this time.
+constexpr Nanos kOfferedFor = Millis(20);
+
+}  // namespace
+
+Pending BlockedCommand::own_request(PendingKind kind) const {
+  Pending pending;
+  pending.session = &client_.requester();
+  pending.kind = kind;
+  return pending;
+}
+
+// The reply to the mark arrives when the server has answered all earlier requests. The mark also
+// sets the client's name: libraries count waiting clients (workers of a queue) by name in CLIENT
+// LIST.
+void BlockedCommand::begin(Upstream& connection, const Request& request) {
+  const bool ended = client_.presence() != Client::Presence::kHere || client_.has_ended_unread();
+  wait_ = std::make_unique<Wait>(CommandUndo(request.args()), ended, parts_.loop.clock());
+  if (request.raw.size() <= CarriedSession::kWaitingRequestMax) wait_->keep_request(request.raw);
+  ByteBuffer hello;
+  if (state_.name_.empty() || state_.introduced_) {
+    resp::append_request(hello, {"HELLO"});
+  } else {
+    redis::append_hello(hello, connection.protocol(), {}, state_.name_);
+    client_.lend_name();
+  }
+  Pending mark = own_request(PendingKind::kMark);
+  mark.reveals_keys = false;
+  client_.own_request_sent();
+  connection.send(hello.view(), std::move(mark));
+}
+
+void BlockedCommand::go_on(const Request& request, const CarriedSession::Waiting& before) {
+  wait_ = std::make_unique<Wait>(CommandUndo(request.args()), false, request.now);
+  wait_->keep_request(before.request);
+  wait_->carry_on(before.connection, request.now);
+}
+
+// If the client has already left, the reply may still come in this turn: decide at its end.
+void BlockedCommand::mark_answered(std::string_view hello) {
+  if (!wait_) return;
+  wait_->mark_answered(hello, client_.own_connection()->read_at());
+  const bool has_ended = client_.presence() != Client::Presence::kHere;
+  if (has_ended || client_.is_timed_out()) client_.look_at_end_of_turn();
+}
+
+void BlockedCommand::end() {
+  if (wait_) act_on(wait_->client_left());
+}
+
+void BlockedCommand::pause_is_over() {
+  if (wait_) wait_->pause_is_over();
+}
+
+void BlockedCommand::unblock_answered(std::string_view reply) {
+  if (wait_) act_on(wait_->unblock_answered(reply));
+}
+
+void BlockedCommand::act_on(Wait::Next next) {
+  switch (next) {
+    case Wait::Next::kNothing:
+      return;
+    case Wait::Next::kRetry:
+      client_.call_later(wait_->pause(), Client::Later::kEndOfWait);
+      return;
+    case Wait::Next::kUnblock:
+      if (!unblock()) act_on(wait_->not_sent(parts_.loop.clock()));
+      return;
+    case Wait::Next::kClose:
+      client_.close();
+      return;
+  }
+}
+
+// False: no other connection is ready.
+bool BlockedCommand::unblock() {
+  // With the proxy's own login, because the client's user may lack the right.
+  Upstream* const own = client_.own_connection();
+  Upstream* const connection = own != nullptr ? parts_.upstreams.shared_beside(*own) : nullptr;
+  if (connection == nullptr) return false;
+  parts_.count(copies::Count::kWaitsEnded);
+  ByteBuffer request;
+  const std::string id = std::to_string(wait_->connection());
+  const bool has_left = client_.presence() != Client::Presence::kHere || !client_.is_timed_out();
+  resp::append_request(request, {"CLIENT", "UNBLOCK", id, has_left ? "ERROR" : "TIMEOUT"});
+  Pending pending = own_request(PendingKind::kUnblock);
+  pending.reveals_keys = false;
+  client_.own_request_sent();
+  connection->send(request.view(), std::move(pending));
+  return true;
+}
+
+bool BlockedCommand::keeps_reply(TimePoint read_at, bool silent, bool always) {
+  if (!wait_) return false;
+  if (always) {
+    wait_->keep_reply(false);
+    return true;
+  }
+  const bool waited = wait_->has_waited(read_at);
+  if (!waited && (silent || !wait_->undo().takes_data())) return false;
+  if (client_.presence() == Client::Presence::kHere && !client_.has_ended_unread()) return false;
+  if (waited) client_.note_ended();  // a command that did not wait may have others behind it
+  wait_->keep_reply(waited);
+  return true;
+}
+
+bool BlockedCommand::settle(ReplyQueue::Ticket ticket, std::string_view kept) {
+  std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
+  if (!wait || !wait->keeps_reply()) return true;
+  resp::Value reply;
+  std::size_t used = 0;
+  if (resp::parse_value(kept, reply, used) != resp::ValueStatus::kValue) {
+    not_put_back("its reply is too large");
+    client_.close();
+    return false;
+  }
+  const std::vector<PutBack> requests = wait->undo().requests(reply);
+  if (wait->reply_waited()) {
+    put_back(requests);
+  } else if (requests.empty()) {
+    client_.give_part(ticket, kept);
+    return true;
+  } else {
+    offer(std::move(wait), ticket, kept);
+  }
+  return false;
+}
+
+void BlockedCommand::lost(const std::string& problem) {
+  const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
+  if (wait && wait->keeps_reply()) not_put_back(problem);
+}
+
+// Sends one byte to find out whether the client has left or only ended its output: the kernel of a
+// client that has left answers with a reset.
+void BlockedCommand::offer(std::unique_ptr<Wait> wait, ReplyQueue::Ticket ticket,
+                           std::string_view wire) {
+  offered_ = std::make_unique<Offered>(Offered{std::move(wait), ticket, std::string(wire)});
+  if (client_.presence() == Client::Presence::kGone) {
+    offer_refused();
+    return;
+  }
+  client_.give_part(ticket, wire.substr(0, 1));
+  if (!client_.closed()) client_.call_later(kOfferedFor, Client::Later::kOfferTaken);
+}
+
+void BlockedCommand::offer_taken() {
+  if (!offered_) return;
+  const std::unique_ptr<Offered> offered = std::move(offered_);
+  client_.give_rest(offered->ticket, std::string_view(offered->wire).substr(1));
+}
+
+void BlockedCommand::offer_refused() {
+  const std::unique_ptr<Offered> offered = std::move(offered_);
+  resp::Value reply;
+  std::size_t used = 0;
+  resp::parse_value(offered->wire, reply, used);
+  put_back(offered->wait->undo().requests(reply));
+}
+
+// A server would have closed the connection at once, so no later request of the client is executed.
+void BlockedCommand::put_back(std::span<const PutBack> requests) {
+  Upstream* const connection = client_.own_connection();
+  if (connection == nullptr && !requests.empty()) not_put_back("the connection was lost");
+  for (const PutBack& request : connection != nullptr ? requests : std::span<const PutBack>()) {
+    Pending pending = own_request(PendingKind::kPutBack);
+    for (const std::string& key : request.keys) {
+      const NameHash name = hash_name(key, parts_.shared.seed);
+      pending.keys.add({name, in_db(name, state_.db_), true});
+    }
+    parts_.copies.begin_writes(pending);
+    client_.own_request_sent();
+    ++putting_back_;
+    connection->send(request.wire.view(), std::move(pending));
+  }
+  if (putting_back_ == 0) client_.close();
+}
+
+void BlockedCommand::put_back_answered(bool ok, std::string_view error) {
+  if (ok) {
+    parts_.count(copies::Count::kPutBack);
+  } else {
+    not_put_back(error);
+  }
+  if (--putting_back_ == 0) client_.close();
+}
+
+void BlockedCommand::not_put_back(std::string_view why) {
+  parts_.count(copies::Count::kNotPutBack);
+  log_limited(LogLevel::kWarning, "not put back",
+              "elements popped for a client that had already left could not be put back: " +
+                  std::string(why) + ": compare the list with what the application expects",
+              parts_.loop.now());
+}
+
+}  // namespace heatsink::proxy

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

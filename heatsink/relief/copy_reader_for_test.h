@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "heatsink/relief/copy_reads.h"
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 

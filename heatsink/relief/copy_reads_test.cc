@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "heatsink/relief/copy_reader_for_test.h"
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -8,7 +8,7 @@
 #include "heatsink/copies/worker_copies.h"
 #include "heatsink/relief/copy_reader_for_test.h"
 #include "heatsink/relief/copy_reads.h"
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heatsink/relief/coalescing.h"
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heatsink/relief/copy_lookup.h"
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/relief/relief_fixture_for_test.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "heatsink/relief/relief_fixture_for_test.h"
 #include "heatsink/relief/spread_keys.h"
+#include "heatsink/relief/testing/relief_fixture.h"
 #include "heatsink/topology/topology.h"
 
 namespace heatsink::proxy {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "heatsink/base/log.h"
-#include "heatsink/upstream/upstreams.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -87,9 +86,7 @@ void BlockedCommand::act_on(Wait::Next next) {
 
 // False: no other connection is ready.
 bool BlockedCommand::unblock() {
-  // With the proxy's own login, because the client's user may lack the right.
-  Upstream* const own = client_.own_connection();
-  Upstream* const connection = own != nullptr ? parts_.upstreams.shared_beside(*own) : nullptr;
+  Upstream* const connection = client_.connection_beside();  // its user may lack the right
   if (connection == nullptr) return false;
   parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;

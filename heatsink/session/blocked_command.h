@@ -13,8 +13,8 @@
 #include "heatsink/command/pending.h"
 #include "heatsink/command/request.h"
 #include "heatsink/relief/client_state.h"
+#include "heatsink/relief/worker_parts.h"
 #include "heatsink/session/carried_session.h"
-#include "heatsink/session/session_host.h"
 #include "heatsink/session/wait.h"
 #include "heatsink/upstream/requester.h"
 #include "heatsink/upstream/upstream.h"
@@ -32,7 +32,9 @@ class BlockedCommand {
    public:
     virtual Requester& requester() = 0;
     virtual Upstream* own_connection() = 0;  // that carries the command; null: none
-    virtual void lend_name() = 0;            // the connection has the client's name, until returned
+    // A shared one to the same server, with the proxy's login; null: none is ready.
+    virtual Upstream* connection_beside() = 0;
+    virtual void lend_name() = 0;  // the connection has the client's name, until returned
     // A request of the proxy's own is in flight for this client.
     virtual void own_request_sent() = 0;
 
@@ -60,7 +62,7 @@ class BlockedCommand {
   };
 
   // All outlive it.
-  BlockedCommand(const SessionParts& parts, const ClientState& state, Client& client)
+  BlockedCommand(const WorkerParts& parts, const ClientState& state, Client& client)
       : parts_(parts), state_(state), client_(client) {}
   BlockedCommand(const BlockedCommand&) = delete;
 
@@ -113,7 +115,7 @@ class BlockedCommand {
   void put_back(std::span<const PutBack> requests);
   void not_put_back(std::string_view why);
 
-  const SessionParts& parts_;
+  const WorkerParts& parts_;
   const ClientState& state_;
   Client& client_;
   std::unique_ptr<Wait> wait_;  // for a command in flight

@@ -209,7 +209,7 @@ bool ScatteredCommands::asks_for_moves(Scatter& scan) {
   for (const topology::SlotMap::Shard& shard : scan_.map->shards) {
     const Destination to = Destination::at(parts_.shared.cluster.node(shard.master));
     // With the proxy's login: its user has the right, and the client sees nothing of the reply.
-    Upstream* const connection = parts_.upstreams.shared(state_.protocol_, to).connection;
+    Upstream* const connection = client_.proxys_upstreams().shared(state_.protocol_, to).connection;
     if (connection == nullptr) return false;
     connections.push_back(connection);
     parts.push_back({wire_of({"CLUSTER", "NODES"}), {}, {}});
@@ -324,7 +324,7 @@ void ScatteredCommands::finish(Scatter& scatter) {
 }
 
 std::size_t ScatteredCommands::parts_of_counter(const Request& request, std::uint32_t db,
-                                                const SessionParts& parts) {
+                                                const WorkerParts& parts) {
   const copies::PolicySnapshot& policy = parts.shared.current();
   if (policy.spreads.empty() || request.command == nullptr || !request.has_right_arity()) return 0;
   if (db != 0) return 0;  // the parts are in database 0

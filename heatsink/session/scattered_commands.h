@@ -15,7 +15,7 @@
 #include "heatsink/command/request.h"
 #include "heatsink/command/scan_cursor.h"
 #include "heatsink/relief/client_state.h"
-#include "heatsink/session/session_host.h"
+#include "heatsink/relief/worker_parts.h"
 #include "heatsink/session/step.h"
 #include "heatsink/topology/topology.h"
 #include "heatsink/upstream/destination.h"
@@ -32,7 +32,8 @@ class ScatteredCommands final : private Scatter::Owner {
   class Client {
    public:
     virtual Requester& requester() = 0;
-    virtual Upstreams& upstreams() = 0;  // with the login of this client's user
+    virtual Upstreams& upstreams() = 0;         // with the login of this client's user
+    virtual Upstreams& proxys_upstreams() = 0;  // with the proxy's login
 
     // nullopt: nothing keeps a command from being sent in parts on shared connections.
     virtual std::optional<Step> before_parts(Request& request) = 0;
@@ -71,7 +72,7 @@ class ScatteredCommands final : private Scatter::Owner {
   };
 
   // All outlive it.
-  ScatteredCommands(const SessionParts& parts, const ClientState& state, Client& client)
+  ScatteredCommands(const WorkerParts& parts, const ClientState& state, Client& client)
       : parts_(parts), state_(state), client_(client) {}
   ScatteredCommands(const ScatteredCommands&) = delete;
 
@@ -82,7 +83,7 @@ class ScatteredCommands final : private Scatter::Owner {
 
   // The number of parts of the counter that the command names; 0: it names none. For any command.
   static std::size_t parts_of_counter(const Request& request, std::uint32_t db,
-                                      const SessionParts& parts);
+                                      const WorkerParts& parts);
   Step run_counter(Request& request, std::size_t parts);  // REQUIRES parts > 0
 
   // See Client::parts_ended().
@@ -111,7 +112,7 @@ class ScatteredCommands final : private Scatter::Owner {
   Pending part_of(const Request& request, const Pending& noted, Scatter& scatter, std::size_t part);
   void scatter_ended(Scatter& scatter) override;
 
-  const SessionParts& parts_;
+  const WorkerParts& parts_;
   const ClientState& state_;
   Client& client_;
   std::vector<std::unique_ptr<Scatter>> scatters_;  // in flight

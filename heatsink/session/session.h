@@ -315,6 +315,7 @@ class Session final : public ClientTransport::Listener,
   // ScatteredCommands::Client (session_scattered.cc)
   ScatteredCommands& scattered();
   Upstreams& upstreams() override { return *upstreams_; }
+  Upstreams& proxys_upstreams() override { return parts_.upstreams; }
   std::optional<Step> before_parts(Request& request) override;
   Upstream* shared_at(const Destination& to, Request& request, Step& step) override;
   bool is_owed_replies() const override { return !replies_.empty(); }
@@ -387,6 +388,9 @@ class Session final : public ClientTransport::Listener,
 
   // BlockedCommand::Client
   Upstream* own_connection() override { return private_.get(); }
+  Upstream* connection_beside() override {
+    return private_ ? parts_.upstreams.shared_beside(*private_) : nullptr;
+  }
   void lend_name() override { lent_name_ = true; }
   void own_request_sent() override { ++traffic_.sent; }
   Presence presence() const override;

@@ -62,7 +62,7 @@ def layer_of(path):
 def is_public(tree, header, reader):
     """A room's face is, and what it includes or names; for tests and benches testing/ is too."""
     room, name = room_of(header), os.path.basename(header)
-    tests = reader.endswith(("_test.cc", "_for_test.h"))
+    tests = reader.endswith(("_test.cc", "_for_test.h")) or "/testing/" in reader
     measures = tests or reader.startswith(("bench/", "tests/"))
     if measures and header.startswith(f"heatsink/{room}/testing/"):
         return True

@@ -34,7 +34,7 @@ class PlayedNodes final : public Upstreams {
                     const Requester& /*session*/) override {}
   Upstream* shared_beside(const Upstream& /*connection*/) override { return nullptr; }
   bool is_away(const Destination& /*to*/) override { return false; }
-  std::unique_ptr<Upstream> borrow(Requester& /*session*/, const Destination& /*to*/,
+  std::unique_ptr<Upstream> borrow(ConnectionOwner& /*session*/, const Destination& /*to*/,
                                    const Need& /*need*/) override {
     return nullptr;
   }

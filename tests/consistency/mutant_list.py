@@ -13,6 +13,7 @@ COPIES = "heatsink/copies/worker_copies.cc"
 REPLIES = "heatsink/proxy/session_replies.cc"
 UPSTREAM = "heatsink/proxy/upstream.cc"
 TABLE = "heatsink/cache/hot_table.cc"
+COUNTING = "heatsink/cache/write_counting.cc"
 TABLE_HEADER = "heatsink/cache/hot_table.h"
 FILLER = "heatsink/copies/filler.cc"
 KEEPER = "heatsink/copies/copy_keeper.cc"
@@ -160,6 +161,12 @@ MUTANTS = [
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
            "only a reader past the proxy knows of a write before its reply has come",
            ("readers past it",)),
+    Mutant("copies before all writes are counted",
+           [off(COUNTING, "awaited_ || has_uncounted()")], ("one proxy",),
+           "only a reader past the proxy knows of a write before its reply has come",
+           ("readers past it",),
+           "a slow write would have to be on its way just when the table stops being empty: "
+           "tests of the rooms cache and proxy play that moment"),
     Mutant("names in flight of a session", [OWN_NAMES], ("one proxy", "late pushes")),
     Mutant("both of what is in flight", [IN_FLIGHT, OWN_NAMES], ("one proxy",)),
     Mutant("WATCH asks the server", [WATCHING], ("late pushes",),

@@ -139,7 +139,7 @@ TEST(WriteCountingThreads, NoWriteIsUncountedWhileAllAreCounted) {
   }
   constexpr int kWaits = 500;  // at so many looks some worker's writes were uncounted
   int waits = 0;
-  for (int round = 0; waits < kWaits; ++round) {
+  for (int round = 0; waits < kWaits && !testing::Test::HasFailure(); ++round) {
     const TimePoint now(round * WriteCounting::kEmptyFor * 2);
     counting.follow(kEmpty, epochs, now + WriteCounting::kEmptyFor);
     EXPECT_FALSE(counting.counts());

@@ -134,7 +134,7 @@ MUTANTS = [
     Mutant("fence of a key that enters the table",
            [Patch(TABLE, "std::max(now, last_sent_at_));",
                   f"{ACTIVE} ? TimePoint{{}} : std::max(now, last_sent_at_));")],
-           ("late pushes", "two proxies")),
+           ("late pushes", "two proxies"), "", ("copies that pay, faults",)),
     Mutant("fence of writes in every database",
            [Patch(TABLE_HEADER, "databases_.for_each([&](std::uint32_t db) {",
                   "databases_.for_each([&](std::uint32_t db) {"

@@ -40,6 +40,10 @@ class AdmissionState {
   bool samples(KeyHash key) const {
     return Chooser::is_sampled(key, sample_mask_.load(std::memory_order_relaxed));
   }
+  // False: no read counts now, or none has counted so far, and so writes need not end counts. The
+  // count of a key that is written meanwhile goes on when reads count again: its copy comes early,
+  // which costs one fill.
+  bool counts_reads() const { return reads() != Choice::kNever && sightings_.has_counts(); }
   Sightings& sightings() { return sightings_; }
 
  private:
@@ -74,7 +78,7 @@ class CopyAdmission {
 
   // Each access of a key, whether a copy answers it or not.
   void saw(KeyHash key, bool is_write) {
-    if (is_write) forget_soon(key);
+    if (is_write && state_.counts_reads()) forget_soon(key);
     if (state_.samples(key) && !is_full()) sampled_.push_back({key, is_write});
   }
   // No further access is sampled before take_sampled().

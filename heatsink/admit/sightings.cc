@@ -44,6 +44,7 @@ std::uint32_t SightingCounter::see(KeyHash key, std::uint64_t history) noexcept 
     all_.reads_.fetch_add(kBatch, std::memory_order_relaxed);
     untold_ = 0;
   }
+  if (!all_.has_counts()) all_.has_counts_.store(true, std::memory_order_relaxed);
   // The time is a number of reads: what matters is how many other keys came in between.
   const std::uint64_t reads = all_.reads_.load(std::memory_order_relaxed) + untold_;
   const auto tick = static_cast<std::uint32_t>(reads / all_.reads_per_tick_ % kTicks);

@@ -30,6 +30,9 @@ class Sightings {
   // forget() is about to be called.
   void prefetch(KeyHash key) const noexcept { __builtin_prefetch(&set_of(key), 1); }
 
+  // False: no key was ever seen, so there is nothing to forget.
+  bool has_counts() const noexcept { return has_counts_.load(std::memory_order_relaxed); }
+
   std::size_t keys() const { return sets_ * kWays; }
 
  private:
@@ -48,6 +51,7 @@ class Sightings {
   const std::uint64_t reads_per_tick_;
   const std::unique_ptr<Set[]> memory_;
   std::atomic<std::uint64_t> reads_{0};
+  std::atomic<bool> has_counts_{false};
 };
 
 // One thread's. A call touches one cache line of the Sightings, which must outlive it.

@@ -17,3 +17,4 @@
 #include "heatsink/cache/proof_state.h"         // IWYU pragma: export
 #include "heatsink/cache/read.h"                // IWYU pragma: export
 #include "heatsink/cache/unproven_copy.h"       // IWYU pragma: export
+#include "heatsink/cache/write_counting.h"      // IWYU pragma: export

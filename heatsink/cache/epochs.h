@@ -57,6 +57,13 @@ class Epochs {
     retire([object] { delete object; }, bytes);
   }
   void collect();  // O(readers + freed objects)
+
+  // Writer's thread. has_passed() is true once each reader has had a quiescent state, or has been
+  // offline, after the call that returned the number: it then sees what the writer stored (seq_cst)
+  // before that call, and the writer sees what it stored before that state. O(readers).
+  std::uint64_t begin_grace_period() { return current_.fetch_add(1) + 1; }
+  bool has_passed(std::uint64_t grace_period) const { return grace_period <= oldest(); }
+
   std::size_t retired() const { return retired_.size(); }
   std::size_t retired_bytes() const { return retired_bytes_; }
 
@@ -67,6 +74,8 @@ class Epochs {
     std::size_t bytes;
     std::function<void()> free;
   };
+
+  std::uint64_t oldest() const;  // that an online reader may be in
 
   std::atomic<std::uint64_t> current_{1};
   std::array<Reader, kReadersMax> readers_;

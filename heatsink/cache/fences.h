@@ -13,6 +13,7 @@
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/entry.h"
 #include "heatsink/cache/hot_table.h"
+#include "heatsink/cache/write_counting.h"
 
 namespace heatsink::cache {
 
@@ -20,7 +21,8 @@ namespace heatsink::cache {
 // none: its fence begins when it enters, and no older fill makes a copy of it. So what the proxy
 // passes on for other keys costs a look-up and ends no copy.
 //
-// Writes in flight are counted for all names, because a key may enter the table meanwhile. The
+// Writes in flight are counted for all names, because a key may enter the table meanwhile; while
+// the table is empty, they need not be (WriteCounting). The
 // counters are striped by the hash of the name; a name that shares one is not served while the
 // other's write is in flight. Both go by names without databases: a write in any database counts
 // for its name in all of them.
@@ -31,6 +33,9 @@ class Fences {
  public:
   explicit Fences(const HotTable& table) : table_(table) {}
   Fences(const Fences&) = delete;
+
+  // Whether the next write has to be counted; see there.
+  WriteCounting& counting() noexcept { return counting_; }
 
   // The proxy is about to forward a write of the name.
   void write_begins(NameHash name) noexcept { counter(name).fetch_add(1); }
@@ -62,7 +67,13 @@ class Fences {
   TimePoint fence_to_join(TimePoint fence) const noexcept {
     return std::max({fence, time_of(all_), time_of(unknown_)});
   }
-  bool write_in_flight(NameHash name) const noexcept { return counter(name).load() > 0; }
+  // True, too, while writes are in flight whose names are unknown. The order of the loads matters:
+  // a write that was counted after the first one was sent after it.
+  bool write_in_flight(NameHash name) const noexcept {
+    return !counting_.all_counted() || counted_in_flight(name);
+  }
+  // Of the writes that are counted.
+  bool counted_in_flight(NameHash name) const noexcept { return counter(name).load() > 0; }
   // Begins to load what write_in_flight() reads.
   void load(NameHash name) const noexcept { __builtin_prefetch(&counter(name)); }
 
@@ -77,6 +88,7 @@ class Fences {
   Counter& counter(NameHash name) const noexcept { return writes_in_flight_[place_of(name)]; }
 
   const HotTable& table_;
+  WriteCounting counting_;
   alignas(64) std::atomic<std::int64_t> unknown_{0};
   alignas(64) std::atomic<std::int64_t> all_{0};
   const std::unique_ptr<Counter[]> writes_in_flight_{new Counter[kCounters]()};

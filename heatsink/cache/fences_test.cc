@@ -16,16 +16,16 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 TimePoint at_ns(std::int64_t ns) { return TimePoint(Nanos(ns)); }
-NameHash name_of(std::string_view key) { return hash_name(key, kSeed); }
+NameHash fenced_name(std::string_view key) { return hash_name(key, kSeed); }
 
 class FencesTest : public testing::Test {
  protected:
   void enter(std::string_view key, std::uint32_t db, TimePoint now = TimePoint{}) {
-    ASSERT_TRUE(table_.admit(key, db, in_db(name_of(key), db), name_of(key), now));
+    ASSERT_TRUE(table_.admit(key, db, in_db(fenced_name(key), db), fenced_name(key), now));
   }
-  void leave(std::string_view key, std::uint32_t db) { table_.demote(in_db(name_of(key), db)); }
+  void leave(std::string_view key, std::uint32_t db) { table_.demote(in_db(fenced_name(key), db)); }
   TimePoint fence(std::string_view key, std::uint32_t db = 0) const {
-    return fences_.fence(*table_.entry(in_db(name_of(key), db)));
+    return fences_.fence(*table_.entry(in_db(fenced_name(key), db)));
   }
 
   Epochs epochs_;
@@ -36,15 +36,15 @@ class FencesTest : public testing::Test {
 TEST_F(FencesTest, AWriteIsInFlightUntilItsReply) {
   enter("k", 0);
   enter("other", 0);
-  fences_.write_begins(name_of("k"));
-  EXPECT_TRUE(fences_.write_in_flight(name_of("k")));
-  EXPECT_FALSE(fences_.write_in_flight(name_of("other")));
+  fences_.write_begins(fenced_name("k"));
+  EXPECT_TRUE(fences_.write_in_flight(fenced_name("k")));
+  EXPECT_FALSE(fences_.write_in_flight(fenced_name("other")));
   EXPECT_EQ(fence("k"), at_ns(0));
-  fences_.write_begins(name_of("k"));
-  fences_.write_ends(name_of("k"), at_ns(7));
-  EXPECT_TRUE(fences_.write_in_flight(name_of("k")));
-  fences_.write_ends(name_of("k"), at_ns(8));
-  EXPECT_FALSE(fences_.write_in_flight(name_of("k")));
+  fences_.write_begins(fenced_name("k"));
+  fences_.write_ends(fenced_name("k"), at_ns(7));
+  EXPECT_TRUE(fences_.write_in_flight(fenced_name("k")));
+  fences_.write_ends(fenced_name("k"), at_ns(8));
+  EXPECT_FALSE(fences_.write_in_flight(fenced_name("k")));
   EXPECT_EQ(fence("k"), at_ns(8));
   EXPECT_EQ(fence("other"), at_ns(0));
 }
@@ -55,26 +55,26 @@ TEST_F(FencesTest, AWriteConcernsItsNameInAllDatabases) {
   enter("k", 7);
   enter("k", 9);
   leave("k", 9);
-  fences_.write_begins(name_of("k"));
-  fences_.write_ends(name_of("k"), at_ns(7));
+  fences_.write_begins(fenced_name("k"));
+  fences_.write_ends(fenced_name("k"), at_ns(7));
   EXPECT_EQ(fence("k", 0), at_ns(7));
   EXPECT_EQ(fence("k", 7), at_ns(7));
   enter("k", 9, at_ns(8));
-  fences_.raise(name_of("k"), at_ns(9));
+  fences_.raise(fenced_name("k"), at_ns(9));
   EXPECT_EQ(fence("k", 9), at_ns(9));
 }
 
 TEST_F(FencesTest, AReadConcernsItsKeyAlone) {
   enter("k", 0);
   enter("k", 7);
-  fences_.raise(in_db(name_of("k"), 7), at_ns(5));
+  fences_.raise(in_db(fenced_name("k"), 7), at_ns(5));
   EXPECT_EQ(fence("k", 0), at_ns(0));
   EXPECT_EQ(fence("k", 7), at_ns(5));
 }
 
 // While it was not in the table, nothing was noted of what clients have been shown.
 TEST_F(FencesTest, BeginsWhenTheKeyEntersTheTable) {
-  fences_.raise(name_of("k"), at_ns(5));
+  fences_.raise(fenced_name("k"), at_ns(5));
   enter("k", 0, at_ns(3));
   EXPECT_EQ(fence("k"), at_ns(3));
 }
@@ -90,7 +90,7 @@ TEST_F(FencesTest, BeginsNoEarlierThanTheLastFill) {
 TEST_F(FencesTest, AFenceForAllNamesCountsBesideEachKeysOwn) {
   enter("k", 0);
   enter("other", 0);
-  fences_.raise(name_of("k"), at_ns(7));
+  fences_.raise(fenced_name("k"), at_ns(7));
   fences_.raise_all(at_ns(5));
   EXPECT_EQ(fence("k"), at_ns(7));
   EXPECT_EQ(fence("other"), at_ns(5));
@@ -110,10 +110,10 @@ TEST_F(FencesTest, UnknownKeysEndNoCopyButNoReaderJoinsAnOlderFill) {
 
 TEST_F(FencesTest, AFenceNeverFalls) {
   enter("k", 0);
-  fences_.raise(name_of("k"), at_ns(9));
-  fences_.raise(name_of("k"), at_ns(5));  // an older clock reading, from a slower worker
-  fences_.write_begins(name_of("k"));
-  fences_.write_ends(name_of("k"), at_ns(3));
+  fences_.raise(fenced_name("k"), at_ns(9));
+  fences_.raise(fenced_name("k"), at_ns(5));  // an older clock reading, from a slower worker
+  fences_.write_begins(fenced_name("k"));
+  fences_.write_ends(fenced_name("k"), at_ns(3));
   EXPECT_EQ(fence("k"), at_ns(9));
 }
 
@@ -121,7 +121,7 @@ TEST_F(FencesTest, AFenceNeverFalls) {
 TEST_F(FencesTest, StressTheFenceIsUpBeforeTheWriteIsCountedDown) {
   constexpr std::int64_t kWrites = 1'000'000;  // about 50 ms
   enter("k", 0);
-  const NameHash name = name_of("k");
+  const NameHash name = fenced_name("k");
   std::atomic<bool> watched{false};
   std::atomic<std::int64_t> begun{0};
   std::thread writer([&] {
@@ -148,7 +148,7 @@ TEST_F(FencesTest, StressConcurrentRaisesKeepTheLatest) {
   constexpr std::int64_t kRaises = 20'000;
   enter("k", 0);
   const auto raise_each = [&](std::int64_t first) {
-    for (std::int64_t i = first; i <= kRaises; i += 2) fences_.raise(name_of("k"), at_ns(i));
+    for (std::int64_t i = first; i <= kRaises; i += 2) fences_.raise(fenced_name("k"), at_ns(i));
   };
   std::thread odd(raise_each, 1);
   raise_each(2);

@@ -38,6 +38,7 @@ struct ServeDecision {
 //  2. the copy: a copy that is still there was not invalidated when the proof was given;
 //  3. the generation: if it is still the copy's, no later generation gave the proof;
 //  4. writes in flight, then the fence: write_ends() raises the fence before it lowers the count.
+//     Before that, whether all writes are counted (write_counting.h).
 // A copy of Level::kTtl is served until its deadline, whatever the other checks say.
 // `session_fence` is the time of the client's last reply from the server. At Level::kSession the
 // proof must be younger than it, and in a cluster the voters' word, too: a fill alone may come from

@@ -72,6 +72,7 @@ CopyKeeper::~CopyKeeper() = default;
 void CopyKeeper::end_turn() {
   if (flush_missed_.exchange(false)) filler_.flush_all();
   judge_if_due();
+  follow_keys();
   filler_.send_barriers(loop_.clock());
   deliver_answers();
   search();

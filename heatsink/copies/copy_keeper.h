@@ -132,6 +132,7 @@ class CopyKeeper final : public CopySource,
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
   void look_into_inbox();
+  void follow_keys();
   void end_turn();
   void take_fills(std::size_t count);
   void deliver_answers();
@@ -285,6 +286,7 @@ class CopyKeeper final : public CopySource,
   std::vector<FillRequest> fills_taken_;  // keeps its memory
   WorkerInbox inbox_;
   std::atomic<bool> flush_missed_{false};  // a barrier that flushes found the mailbox full
+  bool looks_again_ = false;               // follow_keys() is due: writes are uncounted
   bool judges_ = false;                    // update_hot_keys() is due
   TimePoint judges_from_{};                // but not before this
   net::TimerId judge_timer_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slows the keeper down while no client works and there is no copy: it then only checks the server.
-// Returns memory to the system.
+// Returns memory to the system. Lets the workers count no writes while no key is hot.
 #include <malloc.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace {
 
 // The keeper stays awake for this long after its last work.
 constexpr Nanos kAwakeFor = std::chrono::seconds(3);
+constexpr Nanos kLooksAgainAfter = Millis(1);  // for the replies of uncounted writes
 
 }  // namespace
 
@@ -62,6 +63,14 @@ void CopyKeeper::wake() {
   rests_.store(false);
   woken_at_ = loop_.clock();
   timers_.wake();
+}
+
+// Before the workers get this turn's answers, so that most copies may be served at once.
+void CopyKeeper::follow_keys() {
+  cache::WriteCounting& counting = shared_.fences.counting();
+  if (!counting.follow(shared_.table.none(), shared_.epochs, loop_.now()) || looks_again_) return;
+  looks_again_ = true;
+  loop_.call_after(kLooksAgainAfter, [this] { looks_again_ = false; });  // and ends a turn
 }
 
 void CopyKeeper::worker_woke() {

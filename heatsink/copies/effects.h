@@ -12,6 +12,9 @@ namespace heatsink::copies {
 // Whether a client may have seen the server's reply.
 enum class Shown : std::uint8_t { kPerhaps, kNothing };
 
+// Whether the fences know of a command's writes while it is in flight (cache::WriteCounting).
+enum class WritesBegun : std::uint8_t { kNo, kCounted, kUncounted };
+
 // The session fills it in before it sends the command. WorkerCopies::begin_writes() and settle()
 // set the last two fields.
 struct Effects {
@@ -20,8 +23,8 @@ struct Effects {
   bool flush = false;           // it may change keys without an invalidation from the server
   bool runs_code = false;       // it runs code that may exchange databases (SWAPDB)
   bool changes_access = false;  // it changes the rights of clients without AUTH
-  bool writes_begun = false;    // the fences count the writes of `keys`
-  bool settled = false;         // the fences know about its reply
+  WritesBegun writes_begun = WritesBegun::kNo;
+  bool settled = false;  // the fences know about its reply
 };
 
 // A client whose replies can be held back: a session, or a fake one in tests. One worker's thread.

@@ -67,7 +67,7 @@ std::optional<WantedKey> WorkerCopies::earn_copy(KeyHash hash, NameHash name, st
   const PolicySnapshot& policy = shared_.current();
   const std::size_t rule = policy.rule_of(key);
   if (policy.copies_for[rule] != policy::CopiesFor::kWhatPays) return std::nullopt;
-  if (shared_.fences.write_in_flight(name)) return std::nullopt;
+  if (shared_.fences.counted_in_flight(name)) return std::nullopt;
   return WantedKey(hash, name, key, db, policy.consistency[rule], now);
 }
 
@@ -224,9 +224,14 @@ void WorkerCopies::look_at_hit(const cache::Entry& entry, const cache::Copy& cop
 }
 
 void WorkerCopies::begin_writes(Effects& effects) {
-  if (!shared_.options().cache_enabled) return;
-  effects.writes_begun = true;
   if (!effects.keys.has_writes()) return;
+  cache::WriteCounting& counting = shared_.fences.counting();
+  if (!counting.counts()) {
+    counting.sent_uncounted(worker_);
+    effects.writes_begun = WritesBegun::kUncounted;
+    return;
+  }
+  effects.writes_begun = WritesBegun::kCounted;
   effects.keys.for_each([&](const TouchedKey& key) {
     if (key.write) shared_.fences.write_begins(key.name);
   });
@@ -239,15 +244,14 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
     shared_.rights_change(now);
     source_.check_access(worker_, hold(client));
   }
-  // What began while there were copies must end, even if they are off by now.
-  if (!shared_.options().cache_enabled && !effects.writes_begun) return;
-  // Most replies: of a read, and nothing is hot.
-  const bool fences_keys =
-      effects.keys.has_writes() || (shown == Shown::kPerhaps && !shared_.table.none());
-  if (fences_keys) fence_keys(effects, now, shown);
+  // What was counted must end, even if nothing is hot by now.
+  const bool has_copies = !shared_.table.none();
+  const bool fences_keys = has_copies && (effects.keys.has_writes() || shown == Shown::kPerhaps);
+  if (fences_keys || effects.writes_begun == WritesBegun::kCounted) fence_keys(effects, now, shown);
+  if (effects.writes_begun == WritesBegun::kUncounted)
+    shared_.fences.counting().ended_uncounted(worker_);
   // Without copies, or without a proof for them, there is nothing to protect.
-  const bool doubtful =
-      effects.unknown_keys && !shared_.table.none() && (shared_.proof.up() || effects.flush);
+  const bool doubtful = effects.unknown_keys && has_copies && (shared_.proof.up() || effects.flush);
   if (!doubtful) return;
   counters_.add(Count::kBarriers);
   shared_.fences.raise_unknown(now);
@@ -258,7 +262,7 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
 
 void WorkerCopies::fence_keys(const Effects& effects, TimePoint now, Shown shown) {
   effects.keys.for_each([&](const TouchedKey& key) {
-    if (key.write && effects.writes_begun) {
+    if (key.write && effects.writes_begun == WritesBegun::kCounted) {
       shared_.fences.write_ends(key.name, now);
     } else if (key.write) {
       shared_.fences.raise(key.name, now);

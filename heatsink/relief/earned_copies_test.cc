@@ -89,6 +89,43 @@ TEST_F(EarnedCopiesTest, ACopyThatPaidIsFilledAgainByTheNextRead) {
   EXPECT_EQ(get("k"), Outcome::kWaits);
 }
 
+TEST_F(EarnedCopiesTest, ACopyIsServedWhenTheUncountedWritesHaveTheirReplies) {
+  begin();
+  cache::WriteCounting& counting = shared->fences.counting();
+  const auto follow_keys = [&] {
+    return counting.follow(shared->table.none(), shared->epochs, now);
+  };
+  follow_keys();
+  ASSERT_FALSE(counting.counts()) << "nothing is hot";
+  copies::Effects write;
+  write.keys.add({name("other"), hash("other"), true});
+  copies->begin_writes(write);
+  heat("k");
+  EXPECT_TRUE(follow_keys());
+  fill("k", "v");
+  pass(Millis(1));
+  EXPECT_NE(get("k"), Outcome::kAnswered) << "the uncounted write may be one of k";
+  copies->settle(write, nullptr, now);
+  EXPECT_FALSE(follow_keys());
+  EXPECT_EQ(get_of_another("k"), Outcome::kAnswered);
+}
+
+// A write that was sent uncounted raises the fence as every other one.
+TEST_F(EarnedCopiesTest, AnUncountedWriteEndsTheCopyThatWasFilledMeanwhile) {
+  begin();
+  cache::WriteCounting& counting = shared->fences.counting();
+  counting.follow(true, shared->epochs, now);
+  copies::Effects write;
+  write.keys.add({name("k"), hash("k"), true});
+  copies->begin_writes(write);
+  heat("k");
+  fill("k", "old");
+  pass(Millis(1));
+  copies->settle(write, nullptr, now);
+  EXPECT_FALSE(counting.follow(false, shared->epochs, now));
+  EXPECT_NE(get("k"), Outcome::kAnswered);
+}
+
 TEST_F(EarnedCopiesTest, AHotKeyDoesNotHaveToEarnItsCopies) {
   begin();
   shared->admission->set_reads_to_pay(3);

@@ -144,6 +144,7 @@ double Core::random() {
 // ---- loading
 
 SharedCachedValue Core::load(KeyHash hash, const Load& load) {
+  count(counters_.misses);
   return load_since(hash, load, TimePoint::min());
 }
 
@@ -189,6 +190,7 @@ SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint s
 SharedCachedValue Core::load_alone(KeyHash hash, const Load& load,
                                    std::shared_ptr<SharedLoad>& shared) {
   shared = std::make_shared<SharedLoad>(now());
+  count(counters_.source_loads);
   SharedCachedValue value = load();
   end_cold_load(hash);
   return value;
@@ -233,6 +235,7 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
     // Before the load: otherwise a change during the load would be missed.
     const Watch watched = watch(hash, shared->sent_at);
     const TimePoint read_at = now();
+    count(counters_.source_loads);
     std::shared_ptr<CachedValue> fresh = load();
     set_times(*fresh, shared->sent_at, now(), watched.deadline);
     fresh->server = watched.server;

@@ -177,6 +177,8 @@ void Core::keep_events(const std::vector<detect::Change>& changes, TimePoint now
   for (const detect::Change& change : changes) {
     if (events_.size() == kEventsMax) events_.pop_front();
     events_.push_back(report::event_of(change, now));
+    const detect::KeyCount& count = change.verdict.count;
+    events_.back().relief = report::relief_of(count, static_cast<std::int64_t>(count.hits));
     events_.back().number = ++last_event_;
   }
 }

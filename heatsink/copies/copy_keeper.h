@@ -201,7 +201,9 @@ class CopyKeeper final : public CopySource,
   report::Report make_report();
   report::KeyReport report_on(const detect::Verdict& verdict) const;
   double counted_seconds(const detect::Measure& measure) const;
-  std::int64_t spared_of(const report::KeyReport& key) const;
+  // For a key that was counted for so long.
+  std::int64_t spared_of(const detect::KeyCount& count, double counted_seconds) const;
+  EventLog::Reliefs reliefs();
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();

@@ -79,7 +79,7 @@ void CopyChooser::saw(const KeeperWork& work) {
 // when the share of the hits changes: by least squares, the time per operation falls by so much per
 // hit. While the share stays, nothing is learned.
 void CopyChooser::measure_workers() {
-  if (done_.cpu <= Nanos(0)) return;
+  if (done_.cpu <= Nanos(0)) return set_prices();
   constexpr admit::ProxyPrices kUnscaled{};
   const double asking =
       static_cast<double>(done_.awaited_fills + done_.gathered_fills) * kUnscaled.ask_for_fill;
@@ -90,10 +90,18 @@ void CopyChooser::measure_workers() {
   set_prices();
 }
 
+void CopyChooser::set_server_scale(const admit::Scale& scale) {
+  server_scale_ = scale;
+  set_prices();
+}
+
 void CopyChooser::set_prices() {
-  chooser_->set_prices({.proxy = admit::ProxyPrices{}
+  const double wait = options_.wait_weight * seconds_of(traffic_.wait());
+  chooser_->set_prices({.server = admit::ServerPrices{}.at(server_scale_.value),
+                        .proxy = admit::ProxyPrices{}
                                      .with_keeper_at(keeper_scale_.value())
-                                     .with_worker_at(worker_scale_.value()),
+                                     .with_worker_at(worker_scale_.value())
+                                     .with_wait_of(wait),
                         .server_weight = options_.server_weight});
 }
 

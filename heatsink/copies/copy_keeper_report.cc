@@ -131,6 +131,11 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   copies.read_cpu = chooser_->spared_cpu();
   copies.proxy_read_cpu = chooser_->spared_proxy_cpu();
   copies.proxy_fill_cpu = chooser_->keeper_cpu();
+  const CopyChooser::Measured measured = chooser_->measured();
+  copies.prices = {.server = measured.server,
+                   .keeper = measured.keeper,
+                   .worker = measured.worker,
+                   .fill_wait = measured.wait};
   copies.refused = {.written = shared_.table.left_early(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};

@@ -127,6 +127,18 @@ json::array best_copies(const CopiesReport& copies) {
   return out;
 }
 
+json::object scale_object(const admit::Scale& scale) {
+  return {{"scale", number(scale.value)}, {"measured", scale.is_measured}};
+}
+
+json::value prices_value(const std::optional<CopiesReport::Prices>& prices) {
+  if (!prices) return nullptr;
+  return json::object{{"server", scale_object(prices->server)},
+                      {"keeper", scale_object(prices->keeper)},
+                      {"worker", scale_object(prices->worker)},
+                      {"fill_wait_seconds", seconds(prices->fill_wait)}};
+}
+
 json::value copies_value(const std::optional<CopiesReport>& copies) {
   if (!copies) return nullptr;
   json::object out;
@@ -144,6 +156,7 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
       copies->proxy_read_cpu ? seconds(*copies->proxy_read_cpu) : nullptr;
   out["proxy_fill_cpu_seconds"] =
       copies->proxy_fill_cpu ? seconds(*copies->proxy_fill_cpu) : nullptr;
+  out["prices"] = prices_value(copies->prices);
   out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},
                                 {"written", copies->refused.written},
                                 {"too_big", copies->refused.too_big},

@@ -11,6 +11,7 @@
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/learned.h"
 #include "heatsink/copies/traffic_meter.h"
 #include "heatsink/detect/detect.h"
 
@@ -29,6 +30,10 @@ class CopyChooser {
   };
   // Both outlive it.
   CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
+
+  // For the next process, and from the one before. The server's scale is ServerCpu's to believe.
+  Learned learned() const;
+  void begin_with(const Learned& learned);
 
   void play(std::span<const admit::SampledAccess> accesses, TimePoint now);
   // What the server takes in fact for its work (ServerCpu::scale()). Until it has told that, the
@@ -96,7 +101,7 @@ class CopyChooser {
   admit::SizedChooser::Held held() const;
   void follow();
   void set_prices();
-  void begin();
+  void begin(const std::optional<admit::Choice>& first);
   void measure_workers();
 
   admit::AdmissionState& state_;

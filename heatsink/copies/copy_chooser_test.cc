@@ -179,6 +179,35 @@ TEST_F(CopyChooserTest, TheWaitForFillsIsPriced) {
   EXPECT_EQ(chooser_.chooser().prices().proxy.wait, 0);
 }
 
+TEST_F(CopyChooserTest, TheNextProcessBeginsWithWhatWasLearned) {
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    read(i / 8);
+    if (i % 1000 == 0) tell_keeper();
+  }
+  ASSERT_EQ(chooser_.choice().reads, 1U);
+  for (int i = 0; i < 120; ++i)
+    chooser_.saw(CopyChooser::KeeperWork{
+        .time = std::chrono::seconds(1), .cpu = Millis(500), .fills = 10'000});
+  chooser_.set_server_scale({.value = 0.5, .is_measured = true});
+  for (int i = 0; i < 100; ++i) chooser_.saw(kPipelined);
+  const Learned learned = chooser_.learned();
+  EXPECT_EQ(learned.server_scale, 0.5);
+  EXPECT_FALSE(learned.worker_scale) << "its work was not measured";
+  EXPECT_NEAR(learned.at_once, 20, 0.1);
+
+  admit::AdmissionState state{1000};
+  cache::HotTable table{{.entries_max = 1000}, epochs_};
+  CopyChooser next{{.copies_max = 1000}, state, table};
+  EXPECT_FALSE(next.learned().choice) << "a guess is not passed on";
+  next.begin_with(learned);
+  EXPECT_EQ(next.choice(), chooser_.choice());
+  EXPECT_EQ(table.order(), chooser_.choice().order);
+  EXPECT_NEAR(next.chooser().traffic().at_once, learned.at_once, 0.01);
+  EXPECT_DOUBLE_EQ(next.measured().keeper.value, chooser_.measured().keeper.value);
+  EXPECT_FALSE(next.measured().keeper.is_measured) << "not here";
+  EXPECT_EQ(next.learned().choice, chooser_.choice());
+}
+
 TEST_F(CopyChooserTest, AnotherSizeTakesNoMeasuredPriceAway) {
   const CopyChooser::KeeperWork work{
       .time = std::chrono::seconds(1), .cpu = Millis(500), .fills = 1000};

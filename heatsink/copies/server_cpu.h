@@ -66,6 +66,8 @@ class ServerCpu {
   // How many times admit::ServerPrices a command takes this server: the choice of what gets a copy
   // works with the same.
   admit::Scale scale() const { return scale_.scale(); }
+  // Before the first answer: another process has measured this.
+  void believe(double scale);
   // "" if figure() has one.
   std::string problem(TimePoint now, Nanos window) const;
 
@@ -82,11 +84,12 @@ class ServerCpu {
   void learn(const Sample& before, const Sample& now);
 
   // A server's timers take about .3 % of a core.
-  admit::PriceScale scale_{{.scale = admit::kServerScaleBelieved,
-                            .idle = 0.003,
-                            .work_s = 0.003,
-                            .idle_s = 10,
-                            .kept = 0.995}};
+  static constexpr admit::PriceScale::Belief kBelief{.scale = admit::kServerScaleBelieved,
+                                                     .idle = 0.003,
+                                                     .work_s = 0.003,
+                                                     .idle_s = 10,
+                                                     .kept = 0.995};
+  admit::PriceScale scale_{kBelief};
   std::string refusal_;  // the last answer of any node, if it was an error
 };
 

@@ -94,6 +94,16 @@ TEST(ServerCpu, ThePricesAreBelievedUntilTheServerHasToldItsOwn) {
   EXPECT_NEAR(cpu.scale().value, SlowServer::kScale, 0.1);
 }
 
+TEST(ServerCpu, BelievesWhatTheProcessBeforeHasMeasured) {
+  ServerCpu cpu;
+  cpu.believe(3);
+  EXPECT_EQ(cpu.scale().value, 3);
+  EXPECT_FALSE(cpu.scale().is_measured);
+  SlowServer server(cpu);
+  server.run(60, kSentPerSecond);
+  EXPECT_NEAR(cpu.scale().value, SlowServer::kScale, 0.1);
+}
+
 TEST(ServerCpu, WhatOtherClientsCostTheServerIsNotSparedButCounts) {
   ServerCpu cpu;
   SlowServer server(cpu);

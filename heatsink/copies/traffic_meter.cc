@@ -9,6 +9,9 @@ namespace {
 
 // The guess before the first fills (admit::guessed_shape) counts as much as so many fills.
 constexpr double kGuessedFills = 32;
+// What believe() counts for: about as much as a second of a quiet proxy.
+constexpr double kBelievedWrites = 1000;
+constexpr double kBelievedFills = 320;
 constexpr double kRecentKept = 0.8;   // per second: about 5 s
 constexpr double kSteadyKept = 0.97;  // about 33 s
 
@@ -72,6 +75,14 @@ Nanos TrafficMeter::wait() const {
   if (steady_.waits < kWaitsToKnow || steady_.asks < kWaitsToKnow) return Nanos(0);
   const double longer = steady_.waited_ns / steady_.waits - steady_.asked_ns / steady_.asks;
   return Nanos(std::llround(std::max(longer, 0.0)));
+}
+
+void TrafficMeter::believe(double at_once, double awaited) {
+  steady_ = {.commands = at_once * kBelievedWrites,
+             .writes = kBelievedWrites,
+             .awaited_fills = awaited * kBelievedFills,
+             .gathered_fills = (1 - awaited) * kBelievedFills};
+  recent_ = steady_;
 }
 
 void TrafficMeter::saw(const ServerWork& work) {

@@ -34,6 +34,8 @@ class TrafficMeter {
  public:
   static constexpr int kSureTicks = 3;
 
+  // Before any work: believes this shape as if some traffic had shown it.
+  void believe(double at_once, double awaited);
   void saw(const ServerWork& work);
   // Call it about once per second: older work counts less.
   void tick();

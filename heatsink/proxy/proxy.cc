@@ -403,6 +403,9 @@ void Proxy::warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_
   threads_->keeper.warm_all(std::move(keys), at_least);
 }
 
+copies::Learned Proxy::learned() { return threads_->keeper.learned(); }
+void Proxy::begin_with(const copies::Learned& learned) { threads_->keeper.begin_with(learned); }
+
 void Proxy::hand_over(const handover::Channel& to, std::uint32_t version) {
   for (auto& worker : threads_->workers) worker->hand_over(to, version);
 }

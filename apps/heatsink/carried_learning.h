@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "heatsink/copies/learned.h"
+#include "heatsink/copies/copies.h"
 #include "heatsink/handover/handover.h"
 
 namespace heatsink::app {

@@ -231,11 +231,11 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
   SharedCachedValue cached;
   std::exception_ptr error;
   bool is_kept = false;
+  count(counters_.source_loads);
   try {
     // Before the load: otherwise a change during the load would be missed.
     const Watch watched = watch(hash, shared->sent_at);
     const TimePoint read_at = now();
-    count(counters_.source_loads);
     std::shared_ptr<CachedValue> fresh = load();
     set_times(*fresh, shared->sent_at, now(), watched.deadline);
     fresh->server = watched.server;

@@ -54,11 +54,10 @@ constexpr std::array kCounts = {
              counter("heatsink_flushes_total",
                      "How often all local copies were dropped at once. The causes are FLUSHALL and "
                      "FLUSHDB, changed rights, or the loss of the connection that tracks keys.")},
-    CountRow{
-        &Counts::own_commands,
-        counter("heatsink_own_commands_total",
-                "Commands that the library itself sent to the server: to track keys (two for each "
-                "fill), to prove its copies, and for the fleet. Only at level key.")},
+    CountRow{&Counts::own_commands,
+             counter("heatsink_own_commands_total",
+                     "Commands of the library itself: to track keys (two for each fill), to prove "
+                     "copies, for the fleet. Only at level key.")},
 };
 
 constexpr MetricRow kCoherence{

@@ -357,8 +357,8 @@ void ProxyOptions::describe(OptionSet& set) {
            0.1, 100});
   set.add(
       {"cache.wait-weight", &wait_weight,
-       "How many seconds of this proxy's CPU time it is worth that a read waits a second longer "
-       "for a copy than for the server's own answer. 0: only CPU time counts.",
+       "How many seconds of this proxy's CPU it is worth that a read waits a second longer for a "
+       "copy than for the server. 0: only CPU counts.",
        0, 1});
   set.add(
       {"cache.warm-share", &warm_share,

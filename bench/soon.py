@@ -30,7 +30,8 @@ import urllib.request
 
 import processes
 from copies import Connection, Proxy, Server
-from total import KINDS, TRACES, fill, keys_of
+from total import fill
+from total_keys import KINDS, TRACES, keys_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WINDOW_S = 2.0
@@ -109,7 +110,8 @@ def shown(savings):
 
 def run_kind(options, folder, kind):
     """True: it is soon enough."""
-    made = keys_of(kind, options.traces)
+    lines = round(options.rate * (options.seconds + WINDOW_S))
+    made = keys_of(kind, options.traces, lines)
     if made is None:
         print(f"{kind}: skipped, there is no trace {TRACES[kind]} in {options.traces}")
         return True

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <utility>
 
+#include "apps/heatsink/carried_learning.h"
 #include "heatsink/base/blocked_signals.h"
 #include "heatsink/base/log.h"
 #include "heatsink/net/net.h"
@@ -84,6 +85,9 @@ void HandOver::run() {
 
 Status HandOver::converse(Channel& channel, pid_t successor) {
   if (Status introduced = introduce(channel, successor); !introduced.ok()) return introduced;
+  if (version_ >= 3 &&
+      channel.send_within(kSendWithin, to_message(proxy_.learned())) != Channel::Sent::kSent)
+    return broken("ended before it accepted clients");
   accepts_ = false;
   set_accepting(false);
   const Message go = handover::Go{proxy_.next_client_id()};

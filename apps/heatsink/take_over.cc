@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/heatsink/carried_learning.h"
 #include "apps/heatsink/hand_over.h"
 #include "heatsink/base/blocked_signals.h"
 #include "heatsink/base/log.h"
@@ -150,7 +151,7 @@ Status TakeOver::begin(proxy::Proxy& proxy) {
   const bool is_old = answers_->version < 2;
   if ((!is_old && !says(handover::Hello{handover::kVersion})) || !says(handover::Ready{}))
     return fault("it is gone, or does not read");
-  Result<Channel::Received> received = channel.receive(kGoWithin);
+  Result<Channel::Received> received = receive_go(proxy);
   if (!received.ok()) return fault(received.error().message);
   const auto* const go =
       received->message ? std::get_if<handover::Go>(&*received->message) : nullptr;
@@ -163,6 +164,18 @@ Status TakeOver::begin(proxy::Proxy& proxy) {
   const BlockedSignals blocked;
   thread_ = std::thread([this, &proxy] { take_clients(proxy); });
   return Unit{};
+}
+
+// A predecessor of version 3 says first what it has learned.
+Result<Channel::Received> TakeOver::receive_go(proxy::Proxy& proxy) {
+  Result<Channel::Received> received = answers_->channel.receive(kGoWithin);
+  if (!received.ok() || !received->message) return received;
+  const auto* const message = std::get_if<handover::Learned>(&*received->message);
+  if (message == nullptr) return received;
+  const copies::Learned learned = from_message(*message);
+  proxy.begin_with(learned);
+  log(LogLevel::kInfo, "taking over: begins with what was learned: " + learned_text(learned));
+  return answers_->channel.receive(kGoWithin);
 }
 
 // The first clients should find copies. Without the server there are none to wait for.

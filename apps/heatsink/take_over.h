@@ -59,6 +59,7 @@ class TakeOver {
   bool take_rule(handover::Rule& rule);
   bool take_keys(handover::Keys& keys);
   Result<handover::Channel::Received> next() const;
+  Result<handover::Channel::Received> receive_go(proxy::Proxy& proxy);
   void warm(proxy::Proxy& proxy);
   void take_clients(proxy::Proxy& proxy);
   void await_answers() const;

@@ -50,8 +50,8 @@ Costs costs_of(const TrafficShape& shape, const Prices& prices) {
   const double gathered = 1 - shape.awaited;
   const double at_server =
       shape.awaited * lone_fill(shape, prices.server) + gathered * prices.server.fill;
-  const double here =
-      prices.proxy.ask_for_fill + prices.proxy.fill + shape.awaited * prices.proxy.fill_alone;
+  const double here = prices.proxy.ask_for_fill + prices.proxy.fill +
+                      shape.awaited * (prices.proxy.fill_alone + prices.proxy.wait);
   const double wake_up = prices.server_weight * prices.server.wake_up + prices.proxy.fill_alone;
   return {.fill = (prices.server_weight * at_server + here) / spared,
           .end = push(prices) / spared,
@@ -62,7 +62,8 @@ Costs costs_of(const TrafficShape& shape, const Prices& prices) {
 
 Costs held_costs_of(const TrafficShape& shape, const Prices& prices) {
   const double spared = spared_by_hit(shape, prices);
-  const double here = prices.proxy.ask_for_fill + prices.proxy.fill + prices.proxy.fill_alone;
+  const double here =
+      prices.proxy.ask_for_fill + prices.proxy.fill + prices.proxy.fill_alone + prices.proxy.wait;
   const double fill = prices.server_weight * lone_fill(shape, prices.server) + here;
   return {.fill = std::max(fill / spared, kCommandsPerFill - 1), .end = push(prices) / spared};
 }

@@ -19,13 +19,20 @@ struct TrafficShape {
 // Before fills have shown it, the commands tell who waits: clients that pipeline do not.
 TrafficShape guessed_shape(double at_once);
 
-// CPU time of the server, in seconds (bench/fill_cost.py measures them).
+// CPU time of the server, in seconds (bench/fill_cost.py measures them). They are of one machine:
+// in front of a server they are taken as many times as its INFO shows (copies/server_cpu.h).
 struct ServerPrices {
   double command = 0.6e-6;  // of a client, beside others
   double wake_up = 13e-6;   // to look at a connection on which something has come
   double fill = 1.6e-6;     // the read with its PTTL, beside others
   double push = 5.4e-6;     // telling the proxy that a copy has changed
+
+  ServerPrices at(double scale) const {
+    return {command * scale, wake_up * scale, fill * scale, push * scale};
+  }
 };
+// Until it is measured. Servers in front of which it was took 1 to 2.3 times the prices.
+inline constexpr double kServerScaleBelieved = 1.7;
 
 // CPU time of the proxy, in seconds. The first three are a worker's, the others the keeper's. What
 // they take in fact replaces them (price_scale.h).
@@ -36,13 +43,19 @@ struct ProxyPrices {
   double fill = 6e-6;          // beside others
   double fill_alone = 12e-6;   // besides: to wake up, to send, and to read the answer
   double push = 4e-6;          // to end a copy
+  // Not CPU time, but as dear: that a client waits longer for a fill than for the server's own
+  // answer. Of the fills, those count that a client waits for.
+  double wait = 0;
 
   ProxyPrices with_keeper_at(double scale) const {
-    return {command, wake_up, ask_for_fill, fill * scale, fill_alone * scale, push * scale};
+    return {command, wake_up, ask_for_fill, fill * scale, fill_alone * scale, push * scale, wait};
   }
   // The first three.
   ProxyPrices with_worker_at(double scale) const {
-    return {command * scale, wake_up * scale, ask_for_fill * scale, fill, fill_alone, push};
+    return {command * scale, wake_up * scale, ask_for_fill * scale, fill, fill_alone, push, wait};
+  }
+  ProxyPrices with_wait_of(double seconds) const {
+    return {command, wake_up, ask_for_fill, fill, fill_alone, push, seconds};
   }
 };
 
@@ -52,7 +65,7 @@ struct Prices {
   // Seconds of the proxy that one of the server is worth. 1: the fewest seconds of both together.
   double server_weight = 1;
 
-  Prices of_server() const { return {.server = server, .proxy = {0, 0, 0, 0, 0, 0}}; }
+  Prices of_server() const { return {.server = server, .proxy = {0, 0, 0, 0, 0, 0, 0}}; }
 };
 
 // Commands that reach the server for a fill, beyond the read that it answers: an awaited one takes

@@ -15,7 +15,9 @@ CostedChooser::CostedChooser(const Options& options, AdmissionState& state)
     : options_(options),
       chooser_({.copies_max = options.copies_max,
                 .life = options.life,
-                .costs = costs_of(shape_, prices_)},
+                .costs = costs_of(shape_, prices_),
+                .first = options.first.value_or(Choice{}),
+                .is_guess = !options.first.has_value()},
                state) {
   follow_costs();
 }

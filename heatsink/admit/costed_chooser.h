@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ class CostedChooser {
     Nanos life = std::chrono::seconds(10);  // of a copy whose key has no shorter TTL
     Nanos gather_for = Millis(50);          // fills that no client waits for
     std::int64_t workers = 1;               // each gathers fills of its own
+    std::optional<Choice> first = {};       // until the first decision; none: a guess
   };
   // `state` outlives it.
   CostedChooser(const Options& options, AdmissionState& state);
@@ -39,6 +41,7 @@ class CostedChooser {
   void tick(const SizedChooser::Held& held, TimePoint now);
 
   const Choice& choice() const { return chooser_.choice(); }
+  bool is_guess() const { return chooser_.is_guess(); }  // nothing has been decided yet
   std::uint32_t reads_to_pay() const { return reads_to_pay_; }
   // Whether a key has to earn its next copy; see Costs.
   bool earns_again(std::uint32_t reads) const {

@@ -4,6 +4,12 @@
 
 namespace heatsink::admit {
 
+// How many times prices, which are of one machine, are taken.
+struct Scale {
+  double value = 1;
+  bool is_measured = false;  // false: what is believed weighs more than what was measured
+};
+
 // What is measured is one figure for all of a thread's work, so it scales all of its prices: a
 // slower machine makes each of them dearer. A thread also takes time without such work (timers,
 // summaries). Both are found by least squares over about a minute (Belief::kept), in which later
@@ -37,12 +43,14 @@ class PriceScale {
   // stand for what the prices leave out. `predicted` may be negative: time that is spared.
   void note(double used, double predicted, double elapsed);
   double value() const { return value_; }
+  Scale scale() const { return {value_, is_measured_}; }
 
  private:
   // Sums of products: p predicted, e elapsed, u used.
   double pp_ = 0, pe_ = 0, ee_ = 0, pu_ = 0, eu_ = 0;
   Belief belief_;
   double value_;
+  bool is_measured_ = false;
 };
 
 }  // namespace heatsink::admit

@@ -36,6 +36,18 @@ TEST_F(PriceScaleTest, TimeWithoutSuchWorkIsLeftOut) {
   EXPECT_NEAR(scale_.value(), 2, 0.25);
 }
 
+TEST_F(PriceScaleTest, IsMeasuredOnceTheWorkSaysMoreThanWhatIsBelieved) {
+  EXPECT_FALSE(scale_.scale().is_measured);
+  work(120, 0.02 + 0.002, 0.002);
+  EXPECT_FALSE(scale_.scale().is_measured) << "hardly any work";
+  work(3, 0.02 + 0.2, 0.1);
+  EXPECT_TRUE(scale_.scale().is_measured);
+  EXPECT_EQ(scale_.scale().value, scale_.value());
+  PriceScale constant({.work_s = 0.02, .idle_s = 3e-5});
+  for (int i = 0; i < 120; ++i) constant.note(0.3, -0.1, 1);
+  EXPECT_FALSE(constant.scale().is_measured) << "nothing tells the work apart from the rest";
+}
+
 TEST_F(PriceScaleTest, FewFillsDoNotLookDear) {
   work(120, 0.05 + 0.002, 0.002);
   EXPECT_LT(scale_.value(), 1.2) << "and not 26";

@@ -16,7 +16,8 @@ constexpr std::size_t kPlayedMin = 256;
 SizedChooser::SizedChooser(const Options& options, AdmissionState& state)
     : options_(options), state_(state), costs_(options.costs), room_(options.copies_max) {
   const std::size_t first = options.copies_at_first;
-  make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.first, true);
+  make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.first,
+       options.is_guess);
   publish(true);
   state_.set_reads_to_pay(costs_.reads_to_pay);
 }

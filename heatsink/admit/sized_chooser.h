@@ -23,7 +23,8 @@ class SizedChooser {
     std::size_t copies_at_first = 0;  // until tick() knows better; 0: copies_max
     Nanos life = std::chrono::seconds(10);
     Costs costs = {};
-    Choice first = {};  // a guess; see ChooserOptions::is_guess
+    Choice first = {};
+    bool is_guess = true;  // `first`; see ChooserOptions::is_guess
   };
   // `state` outlives it.
   SizedChooser(const Options& options, AdmissionState& state);
@@ -46,6 +47,7 @@ class SizedChooser {
   void tick(const Held& held, std::size_t useful);
 
   const Choice& choice() const { return chooser_->choice(); }
+  bool is_guess() const { return chooser_->is_guess(); }
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
   std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
   double fills_per_read() const { return chooser_->fills_per_read(); }

@@ -19,6 +19,7 @@
 #include "heatsink/client/client.h"
 #include "heatsink/client/stage_for_test.h"
 #include "heatsink/net/net.h"
+#include "heatsink/resp/testing/redis_process.h"
 
 namespace heatsink::client {
 namespace {
@@ -114,6 +115,70 @@ TEST(ClientPage, ListsTheCopiesThatSaveMostThoughNoneIsHot) {
   }
   ADD_FAILURE() << "the key that changes is missing: " << told;
 }
+
+// Calls of all commands since the server's start.
+std::uint64_t executed_by(const resp::testing::RedisProcess& server) {
+  const std::string told = server.ask({"INFO", "commandstats"});
+  std::uint64_t sum = 0;
+  constexpr std::string_view kCalls = ":calls=";
+  for (std::size_t at = told.find(kCalls); at != told.npos; at = told.find(kCalls, at + 1))
+    sum += std::stoull(told.substr(at + kCalls.size()));
+  return sum;
+}
+
+boost::json::value node_of(std::uint16_t port) {
+  const std::string told = get(port, "/api/hotkeys");
+  return boost::json::parse(told.substr(told.find("\r\n\r\n") + 4)).at("node");
+}
+
+// Another client's writes end the copies, so reads load them again, each with two commands beside
+// the read. Handshakes, heartbeats, and loads ahead of the reads come on top.
+void expect_load_taken_off(int reads_per_foreign_write, int reads_per_write) {
+  const resp::testing::RedisProcess server;
+  if (!server.running()) GTEST_SKIP() << "redis-server is not installed or does not start";
+  constexpr int kReads = 4000;
+  constexpr double kPoints = 0.03;
+  const std::uint64_t before = executed_by(server);
+  ClientOptions options;
+  options.server_url = "unix://" + server.socket_path();
+  options.window = std::chrono::minutes(4);  // all of the test
+  Page page(options);
+  const Client<>& client = page.stage.client;
+  ASSERT_TRUE(eventually([&] { return client.stats().server_problem.empty(); }));
+  const std::vector<std::string> ahead = {"b", "c", "d"};
+  ASSERT_THAT(client.warm(ahead), ::testing::IsEmpty());
+  std::uint64_t foreign = 0, accesses = kReads;
+  std::thread([&] {  // the end of the thread counts all its accesses
+    for (int i = 0; i < kReads; ++i) {
+      if (i % reads_per_foreign_write == 0) {
+        ASSERT_EQ(server.ask({"SET", "a", "v"}), "+OK\r\n");
+        ++foreign;
+      }
+      if (i % reads_per_write == 0) {
+        client.set("a", "w");
+        ++accesses;
+      }
+      ASSERT_TRUE(client.get("a"));
+    }
+  })
+      .join();
+  ASSERT_TRUE(eventually([&] {
+    const Stats now = client.stats();
+    return now.in_window.reads + now.in_window.writes == accesses;
+  }));
+  const double shown = node_of(page.port).at("offload").to_number<double>();
+  const std::uint64_t executed = executed_by(server) - before - foreign - 1;  // the first INFO
+  const double spared = 1 - static_cast<double>(executed) / static_cast<double>(accesses);
+  EXPECT_NEAR(shown, spared, kPoints);
+  EXPECT_LT(spared, 0.95) << "loads cost the server something";
+  EXPECT_NEAR(node_of(page.port).at("server_commands_rate").to_number<double>(),
+              static_cast<double>(executed) / std::chrono::duration<double>(options.window).count(),
+              0.01 * kReads);
+}
+
+TEST(ClientPage, LoadTakenOffIsWhatTheServerWasSpared) { expect_load_taken_off(20, 4000); }
+TEST(ClientPage, LoadTakenOffCountsTheClientsOwnWrites) { expect_load_taken_off(4000, 10); }
+TEST(ClientPage, CopiesThatLiveForOneReadTakeNothingOff) { expect_load_taken_off(2, 3); }
 
 TEST(ClientPage, WithCopiesOfHotKeysOnlyThereIsNoChoiceToShow) {
   EXPECT_THAT(get(Page().port, "/api/hotkeys"), HasSubstr("\"copies\":null"));

@@ -144,6 +144,7 @@ double Core::random() {
 // ---- loading
 
 SharedCachedValue Core::load(KeyHash hash, const Load& load) {
+  count(counters_.misses);
   return load_since(hash, load, TimePoint::min());
 }
 
@@ -189,6 +190,7 @@ SharedCachedValue Core::load_or_wait(KeyHash hash, const Load& load, TimePoint s
 SharedCachedValue Core::load_alone(KeyHash hash, const Load& load,
                                    std::shared_ptr<SharedLoad>& shared) {
   shared = std::make_shared<SharedLoad>(now());
+  count(counters_.source_loads);
   SharedCachedValue value = load();
   end_cold_load(hash);
   return value;
@@ -229,6 +231,7 @@ bool Core::run_load(KeyHash hash, const std::shared_ptr<SharedLoad>& shared, con
   SharedCachedValue cached;
   std::exception_ptr error;
   bool is_kept = false;
+  count(counters_.source_loads);
   try {
     // Before the load: otherwise a change during the load would be missed.
     const Watch watched = watch(hash, shared->sent_at);

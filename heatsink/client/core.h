@@ -143,7 +143,7 @@ class Core final : private ServerListener {
   struct Counters {
     std::atomic<std::uint64_t> promotions{0}, demotions{0}, loads{0}, load_failures{0}, waits{0},
         refusals{0}, refreshes{0}, refresh_failures{0}, refresh_drops{0}, stale_served{0},
-        invalidations{0}, flushes{0};
+        invalidations{0}, flushes{0}, own_commands{0}, misses{0}, source_loads{0};
   };
 
   // May return a copy whose load began since then, instead of asking the source.
@@ -186,6 +186,7 @@ class Core final : private ServerListener {
   void on_server_changed(ServerIndex server) override;
   void on_slots_changed(const std::vector<bool>& slots) override;
   void on_proven(ServerIndex server, TimePoint until) override;
+  std::atomic<std::uint64_t>* own_commands() override { return &counters_.own_commands; }
   std::uint64_t hash_seed() const override { return seed_; }
   std::vector<detect::Summary> counted() override;
   fleet::Matters matters() const override;

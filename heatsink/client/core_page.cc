@@ -45,13 +45,18 @@ std::string why_no_copy(const ClientOptions& options, const detect::Verdict& ver
   return "it was not loaded since its last change, or there is no room for it";
 }
 
-// The part of the accesses that the source did not see: hits, and callers that waited for another
-// caller's load; less the loads in the background.
+// The part of the accesses that the source did not get, less what it got instead: loads that nobody
+// had asked for, and what tracking costs it. Each load counts as one command.
 double load_taken_off(const Counts& counts) {
   const auto accesses = static_cast<double>(counts.reads + counts.writes);
-  const double spared = static_cast<double>(counts.hits + counts.waits) -
-                        static_cast<double>(counts.refreshes + counts.refresh_failures);
+  const double spared = static_cast<double>(counts.hits + counts.misses) -
+                        static_cast<double>(counts.source_loads + counts.own_commands);
   return accesses > 0 ? spared / accesses : 0;
+}
+
+double per_access(std::uint64_t count, const Counts& counts) {
+  const std::uint64_t accesses = counts.reads + counts.writes;
+  return accesses > 0 ? static_cast<double>(count) / static_cast<double>(accesses) : 0;
 }
 
 }  // namespace
@@ -122,6 +127,8 @@ report::Report Core::page_report() const {
   report.offload = load_taken_off(now.in_window);
   report.commands_rate = report.requests_rate;
   report.server_commands_rate = report.requests_rate * (1 - report.offload);
+  report.own_commands_rate =
+      per_access(now.in_window.own_commands, now.in_window) * report.requests_rate;
   const std::string hot = detect::hot_qps_words(options_.hot_qps);
   report.hot_means = "in this process at least " + hot;
   report.quiet = "no key reaches " + hot;
@@ -170,6 +177,8 @@ void Core::keep_events(const std::vector<detect::Change>& changes, TimePoint now
   for (const detect::Change& change : changes) {
     if (events_.size() == kEventsMax) events_.pop_front();
     events_.push_back(report::event_of(change, now));
+    const detect::KeyCount& count = change.verdict.count;
+    events_.back().relief = report::relief_of(count, static_cast<std::int64_t>(count.hits));
     events_.back().number = ++last_event_;
   }
 }

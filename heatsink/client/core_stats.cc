@@ -65,6 +65,8 @@ Counts Core::counts(const AccessShards::Traffic& traffic) const {
           .loads = read(counters_.loads),
           .load_failures = read(counters_.load_failures),
           .waits = read(counters_.waits),
+          .misses = read(counters_.misses),
+          .source_loads = read(counters_.source_loads),
           .refusals = read(counters_.refusals),
           .refreshes = read(counters_.refreshes),
           .refresh_failures = read(counters_.refresh_failures),
@@ -72,7 +74,8 @@ Counts Core::counts(const AccessShards::Traffic& traffic) const {
           .stale_served = read(counters_.stale_served),
           .no_room = kept_.held().no_room,
           .invalidations = read(counters_.invalidations),
-          .flushes = read(counters_.flushes)};
+          .flushes = read(counters_.flushes),
+          .own_commands = read(counters_.own_commands)};
 }
 
 void Core::look_at_counts(TimePoint now) {

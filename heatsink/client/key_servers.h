@@ -2,6 +2,7 @@
 // What a link needs of the servers that have its keys: tracking, commands, and proofs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,6 +31,9 @@ class ChangeListener {
   // means that validity is unknown. A thread that sees this call's effect sees the effects of all
   // earlier calls.
   virtual void on_proven(ServerIndex server, TimePoint until) = 0;
+  // Grows by the commands that no caller has asked for; it outlives all connections. Null: they are
+  // not counted.
+  virtual std::atomic<std::uint64_t>* own_commands() { return nullptr; }
 
  protected:
   ~ChangeListener() = default;

@@ -62,6 +62,7 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
 redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url) {
   return {.credentials = {url.user, url.password},
           .db = url.db,
+          .counts_requests = false,  // they are the application's
           .response_timeout = options.server_response_timeout};
 }
 
@@ -70,6 +71,13 @@ redis::ServerConnectionOptions connection_options(const ClientOptions& options, 
           .backoff_min = options.server_backoff_min,
           .backoff_max = options.server_backoff_max,
           .seed = runtime.draw_seed()};
+}
+
+redis::ServerConnectionOptions own_connection_options(const ClientOptions& options,
+                                                      Runtime& runtime, ChangeListener& changes) {
+  redis::ServerConnectionOptions own = connection_options(options, runtime);
+  own.commands = changes.own_commands();
+  return own;
 }
 
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,

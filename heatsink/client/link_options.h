@@ -2,6 +2,7 @@
 // Turns the options of a Client into those of the connections of its link.
 #pragma once
 
+#include "heatsink/client/key_servers.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/fleet/fleet.h"
@@ -21,6 +22,9 @@ net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url);
 redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url);
 redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url);
 redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime);
+// Counts the commands that nobody has asked the library for.
+redis::ServerConnectionOptions own_connection_options(const ClientOptions& options,
+                                                      Runtime& runtime, ChangeListener& changes);
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
                                  const net::TlsContext& tls, Runtime& runtime,
                                  std::uint64_t hash_seed);

@@ -28,6 +28,11 @@ constexpr std::array kCounts = {
     CountRow{&Counts::waits,
              counter("heatsink_joined_fills_total",
                      "Reads that waited for a fill that another read had started.")},
+    CountRow{&Counts::misses, counter("heatsink_local_misses_total",
+                                      "Reads of a key with copies that none of them answered.")},
+    CountRow{&Counts::source_loads,
+             counter("heatsink_source_loads_total",
+                     "Loads of keys with copies: for reads, ahead of them, and renewals.")},
     CountRow{&Counts::refusals, counter("heatsink_fills_refused_total",
                                         "Reads that got an error because too many waited for the "
                                         "same fill, or because it took too long.")},
@@ -49,6 +54,10 @@ constexpr std::array kCounts = {
              counter("heatsink_flushes_total",
                      "How often all local copies were dropped at once. The causes are FLUSHALL and "
                      "FLUSHDB, changed rights, or the loss of the connection that tracks keys.")},
+    CountRow{&Counts::own_commands,
+             counter("heatsink_own_commands_total",
+                     "Commands of the library itself: to track keys (two for each fill), to prove "
+                     "copies, for the fleet. Only at level key.")},
 };
 
 constexpr MetricRow kCoherence{

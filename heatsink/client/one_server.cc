@@ -20,13 +20,13 @@ using topology::must_be_found;
 constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
 
 topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,
-                                           const redis::UpstreamAddress& address,
-                                           Runtime& runtime) {
+                                           const redis::UpstreamAddress& address, Runtime& runtime,
+                                           ChangeListener& changes) {
   topology::LeaderWatchOptions how;
   how.url = url;
   how.sentinel_credentials = {options.server_sentinel_user, options.server_sentinel_password};
   how.tls = [&address] { return address.tls(); };
-  how.connection = connection_options(options, runtime);
+  how.connection = own_connection_options(options, runtime, changes);
   how.resolved = address.addresses();
   return how;
 }
@@ -47,8 +47,10 @@ OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const n
                                     : redis::UpstreamAddress::Resolved::kHere),
       tracker_(tracker_options(options, url), *this),
       pipeline_(pipeline_options(options, url)),
-      tracking_(loop, address_, tracker_, connection_options(options, runtime), "local copies"),
-      data_(loop, address_, pipeline_, connection_options(options, runtime), "server") {
+      tracking_(loop, address_, tracker_, own_connection_options(options, runtime, changes),
+                "local copies"),
+      data_(loop, address_, pipeline_, own_connection_options(options, runtime, changes),
+            "server") {
   address_.set_tls(tls);
   if (!must_be_found(url)) return;
   address_.withhold("which server is the master is not known yet");
@@ -58,7 +60,7 @@ OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const n
 void OneServer::begin() {
   if (is_watched(url_) && !must_be_found(url_)) look_up();
   watch_ = topology::watch_leader(
-      loop_, watch_options(options_, url_, address_, runtime_),
+      loop_, watch_options(options_, url_, address_, runtime_, changes_),
       [this] {
         return redis::Credentials{url_.user, url_.password};
       },

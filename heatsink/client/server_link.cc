@@ -34,6 +34,7 @@ struct ServerLink::Wire {
   void make_fleet(const ClientOptions& options, ServerListener& listener, Runtime& runtime) {
     fleet::LinkOptions how = fleet_options(options, url, tls, runtime, listener.hash_seed());
     how.member.matters = listener.matters();
+    how.server.commands = listener.own_commands();
     if (topology::must_be_found(url)) how.followed = &one->address();
     fleet = std::make_unique<fleet::Link>(loop, how, [&listener] { return listener.counted(); });
   }

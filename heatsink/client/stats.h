@@ -19,7 +19,10 @@ struct Counts {
   std::uint64_t demotions = 0;
   std::uint64_t loads = 0;  // of kept keys without a copy, in a caller's thread
   std::uint64_t load_failures = 0;
-  std::uint64_t waits = 0;      // callers that waited for another caller's load
+  std::uint64_t waits = 0;   // callers that waited for another caller's load
+  std::uint64_t misses = 0;  // reads of kept keys that no copy answered
+  std::uint64_t source_loads =
+      0;                        // that kept keys took: loads, refreshes, and those ahead of reads
   std::uint64_t refusals = 0;   // LoadRefused
   std::uint64_t refreshes = 0;  // successful loads in the background
   std::uint64_t refresh_failures = 0;
@@ -29,6 +32,9 @@ struct Counts {
   // With a server:
   std::uint64_t invalidations = 0;  // changed keys that the server has notified
   std::uint64_t flushes = 0;        // how often all copies were dropped: FLUSHALL, server lost
+  // What the library itself has sent to track keys and to prove copies: two commands for each load,
+  // heartbeats, handshakes, the fleet's.
+  std::uint64_t own_commands = 0;
 };
 
 // The counts of the base class are totals since the Client was made.

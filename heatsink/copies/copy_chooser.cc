@@ -34,14 +34,40 @@ constexpr admit::PriceScale::Belief kOfWorker{
 CopyChooser::CopyChooser(const Options& options, admit::AdmissionState& state,
                          cache::HotTable& table)
     : state_(state), table_(table), options_(options), worker_scale_(kOfWorker) {
-  begin();
+  begin({});
 }
 
-void CopyChooser::begin() {
+Learned CopyChooser::learned() const {
+  const auto measured = [](const admit::Scale& scale) {
+    return scale.is_measured ? std::optional<double>(scale.value) : std::nullopt;
+  };
+  const admit::TrafficShape shape = traffic_.shape();
+  Learned learned{.server_scale = measured(server_scale_),
+                  .keeper_scale = measured(keeper_scale_.scale()),
+                  .worker_scale = measured(worker_scale_.scale()),
+                  .at_once = shape.at_once,
+                  .awaited = shape.awaited};
+  if (!chooser_->is_guess()) learned.choice = choice();
+  return learned;
+}
+
+void CopyChooser::begin_with(const Learned& learned) {
+  admit::PriceScale::Belief of_keeper, of_worker = kOfWorker;
+  of_keeper.scale = learned.keeper_scale.value_or(of_keeper.scale);
+  of_worker.scale = learned.worker_scale.value_or(of_worker.scale);
+  keeper_scale_ = admit::PriceScale(of_keeper);
+  worker_scale_ = admit::PriceScale(of_worker);
+  traffic_.believe(learned.at_once, learned.awaited);
+  begin(learned.choice);
+  follow();
+}
+
+void CopyChooser::begin(const std::optional<admit::Choice>& first) {
   chooser_.emplace(admit::CostedChooser::Options{.copies_max = options_.copies_max,
                                                  .life = options_.life,
                                                  .gather_for = WorkerCopies::kGatherFor,
-                                                 .workers = options_.workers},
+                                                 .workers = options_.workers,
+                                                 .first = first},
                    state_);
   set_prices();
   table_.set_order(choice().order);
@@ -51,7 +77,7 @@ void CopyChooser::adopt(const Options& options) {
   const bool begins = options.copies_max != options_.copies_max || options.life != options_.life;
   options_ = options;
   if (!begins) return set_prices();
-  begin();
+  begin({});
   follow();
 }
 
@@ -79,7 +105,7 @@ void CopyChooser::saw(const KeeperWork& work) {
 // when the share of the hits changes: by least squares, the time per operation falls by so much per
 // hit. While the share stays, nothing is learned.
 void CopyChooser::measure_workers() {
-  if (done_.cpu <= Nanos(0)) return;
+  if (done_.cpu <= Nanos(0)) return set_prices();
   constexpr admit::ProxyPrices kUnscaled{};
   const double asking =
       static_cast<double>(done_.awaited_fills + done_.gathered_fills) * kUnscaled.ask_for_fill;
@@ -90,10 +116,18 @@ void CopyChooser::measure_workers() {
   set_prices();
 }
 
+void CopyChooser::set_server_scale(const admit::Scale& scale) {
+  server_scale_ = scale;
+  set_prices();
+}
+
 void CopyChooser::set_prices() {
-  chooser_->set_prices({.proxy = admit::ProxyPrices{}
+  const double wait = options_.wait_weight * seconds_of(traffic_.wait());
+  chooser_->set_prices({.server = admit::ServerPrices{}.at(server_scale_.value),
+                        .proxy = admit::ProxyPrices{}
                                      .with_keeper_at(keeper_scale_.value())
-                                     .with_worker_at(worker_scale_.value()),
+                                     .with_worker_at(worker_scale_.value())
+                                     .with_wait_of(wait),
                         .server_weight = options_.server_weight});
 }
 

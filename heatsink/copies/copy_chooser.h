@@ -11,6 +11,7 @@
 
 #include "heatsink/admit/admit.h"
 #include "heatsink/cache/cache.h"
+#include "heatsink/copies/learned.h"
 #include "heatsink/copies/traffic_meter.h"
 #include "heatsink/detect/detect.h"
 
@@ -24,12 +25,20 @@ class CopyChooser {
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
     std::int64_t workers = 1;               // each gathers fills of its own
     double server_weight = 1;               // cache.server-weight
+    double wait_weight = 0.01;              // cache.wait-weight
     friend bool operator==(const Options&, const Options&) = default;
   };
   // Both outlive it.
   CopyChooser(const Options& options, admit::AdmissionState& state, cache::HotTable& table);
 
+  // For the next process, and from the one before. The server's scale is ServerCpu's to believe.
+  Learned learned() const;
+  void begin_with(const Learned& learned);
+
   void play(std::span<const admit::SampledAccess> accesses, TimePoint now);
+  // What the server takes in fact for its work (ServerCpu::scale()). Until it has told that, the
+  // choice works with admit::kServerScaleBelieved.
+  void set_server_scale(const admit::Scale& scale);
   // What the server had to do since the last call.
   void saw(const ServerWork& work);
   // What the keeper itself has done since the last call, of about a second.
@@ -68,6 +77,15 @@ class CopyChooser {
   Nanos spared_cpu() const;
   Nanos spared_proxy_cpu() const;
   Nanos keeper_cpu() const;
+  // How many times the built-in prices are taken, and how much longer a read waits for a fill than
+  // for the server's own answer.
+  struct Measured {
+    admit::Scale server, keeper, worker;
+    Nanos wait{0};
+  };
+  Measured measured() const {
+    return {server_scale_, keeper_scale_.scale(), worker_scale_.scale(), traffic_.wait()};
+  }
 
  private:
   // Mean and variance in which older values count less.
@@ -83,7 +101,7 @@ class CopyChooser {
   admit::SizedChooser::Held held() const;
   void follow();
   void set_prices();
-  void begin();
+  void begin(const std::optional<admit::Choice>& first);
   void measure_workers();
 
   admit::AdmissionState& state_;
@@ -91,6 +109,7 @@ class CopyChooser {
   Options options_;
   TrafficMeter traffic_;
   std::optional<admit::CostedChooser> chooser_;  // never none
+  admit::Scale server_scale_{.value = admit::kServerScaleBelieved};
   admit::PriceScale keeper_scale_, worker_scale_;
   Wander fill_cost_;
   ServerWork done_;  // since the last tick

@@ -149,6 +149,65 @@ TEST_F(CopyChooserTest, WhatAHitSparesAWorkerShowsWhenTheShareOfHitsChanges) {
   EXPECT_NEAR(static_cast<double>(chooser_.spared_proxy_cpu().count()), 1800, 100);
 }
 
+TEST_F(CopyChooserTest, TheServersPricesAreBelievedUntilTheyAreMeasured) {
+  EXPECT_EQ(chooser_.measured().server.value, admit::kServerScaleBelieved);
+  EXPECT_FALSE(chooser_.measured().server.is_measured);
+  const double believed = static_cast<double>(chooser_.spared_cpu().count());
+  EXPECT_NEAR(believed, 1.7 * 13'600, 1) << "a lone command, with its wake-up";
+  chooser_.saw(kPipelined);
+  const double fill = chooser_.chooser().held_costs().fill;
+  chooser_.set_server_scale({.value = 0.5, .is_measured = true});
+  EXPECT_TRUE(chooser_.measured().server.is_measured);
+  EXPECT_GT(chooser_.chooser().held_costs().fill, 1.2 * fill)
+      << "a fast server is spared less, and the proxy takes as long as before";
+  chooser_.adopt({.copies_max = 500});
+  EXPECT_EQ(chooser_.chooser().prices().server.command, 0.3e-6) << "another size keeps it";
+}
+
+// 100 reads have waited 1.1 ms each, and the server answers within .1 ms: 1 ms longer, at 1 %.
+TEST_F(CopyChooserTest, TheWaitForFillsIsPriced) {
+  ServerWork work{.commands = 1000, .writes = 1000};
+  work.asks = 1000;
+  work.asked = work.asks * std::chrono::microseconds(100);
+  work.waits = 100;
+  work.waited = work.waits * std::chrono::microseconds(1100);
+  chooser_.saw(work);
+  chooser_.tick(TimePoint(std::chrono::seconds(1)));
+  EXPECT_EQ(chooser_.measured().wait, Millis(1));
+  EXPECT_NEAR(chooser_.chooser().prices().proxy.wait, 10e-6, 1e-9);
+  chooser_.adopt({.copies_max = 1000, .wait_weight = 0});
+  EXPECT_EQ(chooser_.chooser().prices().proxy.wait, 0);
+}
+
+TEST_F(CopyChooserTest, TheNextProcessBeginsWithWhatWasLearned) {
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    read(i / 8);
+    if (i % 1000 == 0) tell_keeper();
+  }
+  ASSERT_EQ(chooser_.choice().reads, 1U);
+  for (int i = 0; i < 120; ++i)
+    chooser_.saw(CopyChooser::KeeperWork{
+        .time = std::chrono::seconds(1), .cpu = Millis(500), .fills = 10'000});
+  chooser_.set_server_scale({.value = 0.5, .is_measured = true});
+  for (int i = 0; i < 100; ++i) chooser_.saw(kPipelined);
+  const Learned learned = chooser_.learned();
+  EXPECT_EQ(learned.server_scale, 0.5);
+  EXPECT_FALSE(learned.worker_scale) << "its work was not measured";
+  EXPECT_NEAR(learned.at_once, 20, 0.1);
+
+  admit::AdmissionState state{1000};
+  cache::HotTable table{{.entries_max = 1000}, epochs_};
+  CopyChooser next{{.copies_max = 1000}, state, table};
+  EXPECT_FALSE(next.learned().choice) << "a guess is not passed on";
+  next.begin_with(learned);
+  EXPECT_EQ(next.choice(), chooser_.choice());
+  EXPECT_EQ(table.order(), chooser_.choice().order);
+  EXPECT_NEAR(next.chooser().traffic().at_once, learned.at_once, 0.01);
+  EXPECT_DOUBLE_EQ(next.measured().keeper.value, chooser_.measured().keeper.value);
+  EXPECT_FALSE(next.measured().keeper.is_measured) << "not here";
+  EXPECT_EQ(next.learned().choice, chooser_.choice());
+}
+
 TEST_F(CopyChooserTest, AnotherSizeTakesNoMeasuredPriceAway) {
   const CopyChooser::KeeperWork work{
       .time = std::chrono::seconds(1), .cpu = Millis(500), .fills = 1000};

@@ -24,6 +24,7 @@
 #include "heatsink/copies/idle_keep_alive.h"
 #include "heatsink/copies/keeper_listener.h"
 #include "heatsink/copies/key_inspector.h"
+#include "heatsink/copies/learned.h"
 #include "heatsink/copies/load_window.h"
 #include "heatsink/copies/missing_copy.h"
 #include "heatsink/copies/node_state.h"
@@ -101,12 +102,16 @@ class CopyKeeper final : public CopySource,
   // The warmed keys by name, and the searches. Or one search, with its keys once it is over.
   report::WarmReport warmed(std::uint64_t search = 0);
   // For a process that takes over from another one: keys with copies, and for how long a person
-  // wants them warm (0: no order asks for it). Waits up to a second; at most `count_max` keys.
+  // wants them warm (0: no order asks for it). Those of orders, then by worth, the best one first.
+  // Waits up to a second; at most `count_max` keys.
   struct LastingKey {
     report::WarmKey key;
     Nanos lasts{0};
   };
   std::vector<LastingKey> hot_names(std::size_t count_max);
+  // What it has learned for the choice of what gets a copy. Waits up to a second; then it is empty.
+  Learned learned();
+  void begin_with(const Learned& learned);
   // Loads such keys, and keeps them hot for that time; for `at_least` if no order does.
   void warm_all(std::vector<LastingKey> keys, Nanos at_least);
   // What the proxy has counted of the key, and what the server says about its value. Waits for the
@@ -131,6 +136,7 @@ class CopyKeeper final : public CopySource,
   void proof_state_changed(const std::string& reason) override;
   void stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint now) override;
 
+  std::vector<KeyHash> best_keys(std::size_t count_max) const;
   void look_into_inbox();
   void follow_keys();
   void end_turn();
@@ -202,7 +208,9 @@ class CopyKeeper final : public CopySource,
   report::Report make_report();
   report::KeyReport report_on(const detect::Verdict& verdict) const;
   double counted_seconds(const detect::Measure& measure) const;
-  std::int64_t spared_of(const report::KeyReport& key) const;
+  // For a key that was counted for so long.
+  std::int64_t spared_of(const detect::KeyCount& count, double counted_seconds) const;
+  EventLog::Reliefs reliefs();
   std::size_t hot_keys() const;  // hot, write-hot and merely warmed keys
   double accesses_rate(const detect::Verdict& verdict) const;
   void begin_cluster();

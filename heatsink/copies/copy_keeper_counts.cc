@@ -63,6 +63,19 @@ void CopyKeeper::judge_if_due() {
   judges_from_ = ended + std::min(ended - began, kJudgePauseMax);
 }
 
+// As the report of the same moment has it.
+EventLog::Reliefs CopyKeeper::reliefs() {
+  return {.of_key =
+              [this](const detect::Verdict& verdict) {
+                return report::relief_of(
+                    verdict.count, spared_of(verdict.count, counted_seconds(verdict.measure)));
+              },
+          .of_all =
+              [this] {
+                return report::relief_of_all(merged_.front(), load_of_window().load.taken_off());
+              }};
+}
+
 void CopyKeeper::update_hot_keys() {
   for (std::size_t i = 0; i < merged_.size(); ++i)
     merged_[i] = detect::merge(summaries_[i], kMergedKeys);
@@ -77,7 +90,7 @@ void CopyKeeper::update_hot_keys() {
            warmer_.holds(change.verdict.count.hash);
   });
   for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
-  events_.add(changes, hot_keys(), loop_.now());
+  events_.add(changes, hot_keys(), loop_.now(), reliefs());
   if (shared_.limits() && shared_.limits()->automatic() != nullptr) limit_the_hottest(loop_.now());
   shared_.table.retry(loop_.now());
 }

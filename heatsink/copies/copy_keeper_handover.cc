@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "heatsink/copies/copies_by_worth.h"
 #include "heatsink/copies/copy_keeper.h"
 
 namespace heatsink::copies {
@@ -28,19 +29,46 @@ std::vector<CopyKeeper::LastingKey> CopyKeeper::hot_names(std::size_t count_max)
       if (named.insert(hash.value).second && keys.size() < count_max)
         keys.push_back({std::move(warmed.key), std::max(warmed.until - now, Nanos(0))});
     }
-    const auto add = [&](const cache::Entry& entry) {
-      const bool fits = keys.size() < count_max && entry.key().size() <= Warmer::kNameBytesMax;
-      if (fits && named.insert(entry.hash().value).second)
-        keys.push_back({{entry.key(), entry.db()}, Nanos(0)});
-    };
-    // First the keys that are hot by their rate, then those whose copies pay.
-    shared_.table.for_each_held_copy(
-        [&](const cache::Entry& entry, const cache::Copy& /*copy*/) { add(entry); });
-    shared_.table.for_each_cached(add);
+    for (const cache::Entry* const entry : copies_by_worth(shared_.table, best_keys(count_max))) {
+      const bool fits = keys.size() < count_max && entry->key().size() <= Warmer::kNameBytesMax;
+      if (fits && named.insert(entry->hash().value).second)
+        keys.push_back({{entry->key(), entry->db()}, Nanos(0)});
+    }
     answer->set_value(std::move(keys));
   });
   if (future.wait_for(kNamesWithin) == std::future_status::ready) return future.get();
   return {};
+}
+
+// First the keys that are hot by their rate, the busiest one first; then those whose copies save
+// most.
+std::vector<KeyHash> CopyKeeper::best_keys(std::size_t count_max) const {
+  std::vector<KeyHash> best;
+  for (const detect::Verdict& verdict : selector_.verdicts())
+    if (verdict.temperature == detect::Temperature::kHot) best.push_back(verdict.count.hash);
+  if (!chooser_) return best;
+  const auto is_kept = [this](KeyHash key) { return shared_.table.has_copy(key); };
+  for (const admit::CopySaving& saving :
+       savings_.top(count_max, chooser_->costs(), loop_.clock(), is_kept))
+    best.push_back(saving.key);
+  return best;
+}
+
+Learned CopyKeeper::learned() {
+  auto answer = std::make_shared<std::promise<Learned>>();
+  std::future<Learned> future = answer->get_future();
+  loop_.post([this, answer] { answer->set_value(chooser_ ? chooser_->learned() : Learned{}); });
+  if (future.wait_for(kNamesWithin) == std::future_status::ready) return future.get();
+  return {};
+}
+
+void CopyKeeper::begin_with(const Learned& learned) {
+  loop_.post([this, learned] {
+    if (learned.server_scale) server_cpu_.believe(*learned.server_scale);
+    if (!chooser_) return;
+    chooser_->begin_with(learned);
+    chooser_->set_server_scale(server_cpu_.scale());
+  });
 }
 
 void CopyKeeper::warm_all(std::vector<LastingKey> keys, Nanos at_least) {

@@ -39,6 +39,7 @@ ServerEffort CopyKeeper::effort() const {
 
 void CopyKeeper::server_use(cache::ProofIndex server, const redis::ServerUse& use) {
   server_cpu_.answered(server, use, effort(), loop_.clock(), shared_.options().window);
+  if (chooser_) chooser_->set_server_scale(server_cpu_.scale());
 }
 
 void CopyKeeper::note_load() {

@@ -112,6 +112,7 @@ void CopyKeeper::adopt_copies(const PolicySnapshot& before, TimePoint now) {
     chooser_->adopt(chooser_options(options));
   } else if (shared_.admission) {
     chooser_.emplace(chooser_options(options), *shared_.admission, shared_.table);
+    chooser_->set_server_scale(server_cpu_.scale());
   }
 }
 

@@ -131,6 +131,11 @@ std::optional<report::CopiesReport> CopyKeeper::report_on_copies() const {
   copies.read_cpu = chooser_->spared_cpu();
   copies.proxy_read_cpu = chooser_->spared_proxy_cpu();
   copies.proxy_fill_cpu = chooser_->keeper_cpu();
+  const CopyChooser::Measured measured = chooser_->measured();
+  copies.prices = {.server = measured.server,
+                   .keeper = measured.keeper,
+                   .worker = measured.worker,
+                   .fill_wait = measured.wait};
   copies.refused = {.written = shared_.table.left_early(),
                     .too_big = counters_.read(Count::kTooBig),
                     .no_room = counters_.read(Count::kNoRoom)};
@@ -173,15 +178,16 @@ double CopyKeeper::counted_seconds(const detect::Measure& measure) const {
   return counts == merged_.end() ? 0 : counts->seconds();
 }
 
-// Both parts move in steps of their own, so they are brought to the same time.
-std::int64_t CopyKeeper::spared_of(const report::KeyReport& key) const {
-  const detect::KeyCount& count = key.verdict.count;
+// Both parts move in steps of their own, so they are brought to the same time: both cover a window
+// less a tenth at most. One that covers less has only begun, and there was nothing before.
+std::int64_t CopyKeeper::spared_of(const detect::KeyCount& count, double counted_seconds) const {
+  constexpr double kTenthMore = 10.0 / 9;
   const Nanos covered = shared_.key_loads.covered(loop_.clock());
-  const double beside_hits =
+  const double to_same_time =
       covered > Nanos(0)
-          ? static_cast<double>(shared_.key_loads.of(count.hash)) *
-                (key.counted_seconds() / std::chrono::duration<double>(covered).count())
+          ? std::min(counted_seconds / std::chrono::duration<double>(covered).count(), kTenthMore)
           : 0;
+  const double beside_hits = static_cast<double>(shared_.key_loads.of(count.hash)) * to_same_time;
   return static_cast<std::int64_t>(count.hits) + std::llround(beside_hits);
 }
 
@@ -190,7 +196,7 @@ report::KeyReport CopyKeeper::report_on(const detect::Verdict& verdict) const {
   key.verdict = verdict;
   key.covered = std::chrono::duration_cast<Nanos>(
       std::chrono::duration<double>(counted_seconds(verdict.measure)));
-  key.spared = spared_of(key);
+  key.spared = spared_of(verdict.count, key.counted_seconds());
   shared_.shown.hide(key.verdict.count);
   const PolicySnapshot& policy = shared_.current();
   const std::size_t rule = policy.rule_of(verdict.count.key, !verdict.count.key_truncated);

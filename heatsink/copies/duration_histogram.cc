@@ -25,6 +25,12 @@ void DurationHistogram::observe(Nanos duration) noexcept {
   add(sum_ns_, duration.count());
 }
 
+DurationHistogram::Total DurationHistogram::total() const {
+  Total out{.sum = Nanos(sum_ns_.load(std::memory_order_relaxed))};
+  for (const auto& count : counts_) out.count += count.load(std::memory_order_relaxed);
+  return out;
+}
+
 DurationHistogram::Counts DurationHistogram::counts(
     std::span<const DurationHistogram* const> histograms) {
   Counts out{};

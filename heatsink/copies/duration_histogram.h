@@ -20,6 +20,12 @@ class DurationHistogram {
  public:
   void observe(Nanos duration) noexcept;
 
+  struct Total {
+    std::uint64_t count = 0;
+    Nanos sum{0};
+  };
+  Total total() const;
+
   // How many durations each bucket has, and the last one those above all bounds. The sum of several
   // threads' histograms.
   using Counts = std::array<std::uint64_t, 17>;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/copies/event_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -25,10 +27,20 @@ bool concerns_hot(const Event& event) {
          is_hot(event.temperature) || is_hot(event.before);
 }
 
+// "" if there is nothing to tell: no copy has answered, and no command was spared or added.
+std::string relief_text(const Event& event) {
+  const std::optional<report::LoadRelief>& relief = event.relief;
+  if (!relief || (relief->hits == 0 && relief->offload == 0)) return "";
+  const char* const whose = event.nothing_hot ? "the" : "its";
+  return fmt::format(
+      "; copies answered {:.1f} % of {} reads, and {:.1f} % of {} load was taken off",
+      100 * relief->hit_ratio, whose, 100 * relief->offload, whose);
+}
+
 }  // namespace
 
 std::string event_sentence(const Event& event) {
-  if (event.nothing_hot) return "nothing is hot: " + event.reason;
+  if (event.nothing_hot) return "nothing is hot: " + event.reason + relief_text(event);
   if (event.outage) return "stale while error: " + event.reason;
   if (event.config == Event::Config::kChanged) return "configuration changed: " + event.reason;
   if (event.config == Event::Config::kRefused) return "configuration refused: " + event.reason;
@@ -42,14 +54,18 @@ std::string event_sentence(const Event& event) {
   std::string out = name + " is ";
   if (is_hot(event.before) && !is_hot(event.temperature))
     out += std::string("no longer ") + detect::to_string(event.before) + ", but ";
-  return out + detect::to_string(event.temperature) + ": " + event.reason;
+  return out + detect::to_string(event.temperature) + ": " + event.reason + relief_text(event);
 }
 
-void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now) {
+void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now,
+                   const Reliefs& reliefs) {
   end_second(now);
   std::vector<Event> events;
   events.reserve(changes.size() + 1);
-  for (const detect::Change& change : changes) events.push_back(report::event_of(change, now));
+  for (const detect::Change& change : changes) {
+    events.push_back(report::event_of(change, now));
+    if (reliefs.of_key) events.back().relief = reliefs.of_key(change.verdict);
+  }
   // Hot keys first: the number of lines per second is limited.
   std::stable_partition(events.begin(), events.end(), concerns_hot);
   // Once, when the last hot key has left.
@@ -57,6 +73,7 @@ void EventLog::add(std::span<const detect::Change> changes, std::size_t hot, Tim
     events.emplace_back();
     events.back().at = now;
     events.back().nothing_hot = true;
+    if (reliefs.of_all) events.back().relief = reliefs.of_all();
     events.back().reason = quiet_;
   }
   for (Event& event : events) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
@@ -27,9 +28,15 @@ class EventLog {
   // `quiet`: the sentence for the time when nothing is hot (quiet_sentence()).
   explicit EventLog(std::string quiet) : quiet_(std::move(quiet)) {}
 
+  // What an event tells of the load taken off at its time. Empty: nothing.
+  struct Reliefs {
+    std::function<report::LoadRelief(const detect::Verdict&)> of_key;
+    std::function<report::LoadRelief()> of_all;
+  };
   // Adds the changes of one update of the selector; `hot`: the number of hot and write-hot keys
   // after it. Call it at each update, even without changes: it also ends the log's second.
-  void add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now);
+  void add(std::span<const detect::Change> changes, std::size_t hot, TimePoint now,
+           const Reliefs& reliefs = {});
 
   // A copy was served although it was stale. `key` as it may be shown. Logs at most one line per
   // kLogInterval, at level error.
@@ -67,7 +74,8 @@ class EventLog {
   std::uint64_t left_out_ = 0;
 };
 
-// One line: "product:1 (db 0) is hot: 3412/s >= hot-qps 3000 (8.1 % of traffic)".
+// One line: "product:1 (db 0) is hot: 3412/s >= hot-qps 3000 (8.1 % of traffic)". Where copies have
+// answered: "...; copies answered 93.1 % of its reads, and 90.2 % of its load was taken off".
 std::string event_sentence(const report::Event& event);
 
 }  // namespace heatsink::copies

@@ -97,6 +97,29 @@ TEST_F(EventLogTest, NothingHotIsSaidOnceTheLastHotKeyHasGone) {
   EXPECT_TRUE(log.latest().back().nothing_hot);
 }
 
+TEST_F(EventLogTest, AnEventTellsWhatWasTakenOffAtItsTime) {
+  const EventLog::Reliefs reliefs{
+      .of_key =
+          [](const detect::Verdict& verdict) {
+            return verdict.count.key == "k" ? report::relief_of(verdict.count, 20)
+                                            : report::LoadRelief{};
+          },
+      .of_all = [] { return report::LoadRelief{.hits = 1, .hit_ratio = 0.5, .offload = -0.031}; }};
+  detect::Change cooled = change("k", Temperature::kHot, Temperature::kCold);
+  cooled.verdict.count.reads = 40;
+  cooled.verdict.count.hits = 30;
+  log.add(std::vector{change("other", Temperature::kCold, Temperature::kHot)}, 1, at(0), reliefs);
+  log.add(std::vector{cooled}, 0, at(100), reliefs);
+  EXPECT_THAT(take(),
+              ElementsAre("other (db 2) is hot: because",
+                          "k (db 2) is no longer hot, but cold: because; copies answered 75.0 % of "
+                          "its reads, and 50.0 % of its load was taken off",
+                          "nothing is hot: no key reaches 3000/s (detection.hot-qps); copies "
+                          "answered 50.0 % of the reads, and -3.1 % of the load was taken off"));
+  ASSERT_TRUE(log.latest()[1].relief);
+  EXPECT_EQ(log.latest()[1].relief->misses, 10U);
+}
+
 TEST_F(EventLogTest, FloodsAreSummedUp) {
   log.add(many(322, Temperature::kHot), 322, at(0));
   EXPECT_EQ(take().size(), EventLog::kLinesPerSecond);

@@ -51,7 +51,8 @@ CopyChooser::Options chooser_options(const policy::ProxyOptions& options) {
   return {.copies_max = static_cast<std::size_t>(options.maximum_size),
           .life = options.expire_after_write,
           .workers = options.workers,
-          .server_weight = options.server_weight};
+          .server_weight = options.server_weight,
+          .wait_weight = options.wait_weight};
 }
 
 bool audits(const policy::ProxyOptions& options) {

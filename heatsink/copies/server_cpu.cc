@@ -54,6 +54,12 @@ void ServerCpu::answered(Node node, const redis::ServerUse& use, const ServerEff
   while (samples.size() > 2 && now - samples[1].at >= window) samples.pop_front();
 }
 
+void ServerCpu::believe(double scale) {
+  admit::PriceScale::Belief belief = kBelief;
+  belief.scale = scale;
+  scale_ = admit::PriceScale(belief);
+}
+
 bool ServerCpu::is_late(const Samples& samples, TimePoint now, Nanos window) const {
   return samples.empty() || now - samples.back().at > kLateWindows * window;
 }

@@ -63,6 +63,11 @@ class ServerCpu {
   };
   // Over about the last window. Nothing: problem() says why.
   std::optional<Figure> figure(TimePoint now, Nanos window) const;
+  // How many times admit::ServerPrices a command takes this server: the choice of what gets a copy
+  // works with the same.
+  admit::Scale scale() const { return scale_.scale(); }
+  // Before the first answer: another process has measured this.
+  void believe(double scale);
   // "" if figure() has one.
   std::string problem(TimePoint now, Nanos window) const;
 
@@ -78,9 +83,13 @@ class ServerCpu {
   std::map<Node, Samples> nodes_;
   void learn(const Sample& before, const Sample& now);
 
-  // A server's timers take about .3 % of a core. Its wake-ups took 1 to 2.3 times their price.
-  admit::PriceScale scale_{
-      {.scale = 1.7, .idle = 0.003, .work_s = 0.003, .idle_s = 10, .kept = 0.995}};
+  // A server's timers take about .3 % of a core.
+  static constexpr admit::PriceScale::Belief kBelief{.scale = admit::kServerScaleBelieved,
+                                                     .idle = 0.003,
+                                                     .work_s = 0.003,
+                                                     .idle_s = 10,
+                                                     .kept = 0.995};
+  admit::PriceScale scale_{kBelief};
   std::string refusal_;  // the last answer of any node, if it was an error
 };
 

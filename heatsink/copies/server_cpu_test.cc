@@ -83,6 +83,27 @@ TEST(ServerCpu, UsedIsWhatTheServerSaysAndWhatWasSentBeforeTellsThePrice) {
   EXPECT_NEAR(figure->taken_off(), spared / (used + spared), 0.02);
 }
 
+TEST(ServerCpu, ThePricesAreBelievedUntilTheServerHasToldItsOwn) {
+  ServerCpu cpu;
+  EXPECT_EQ(cpu.scale().value, admit::kServerScaleBelieved);
+  EXPECT_FALSE(cpu.scale().is_measured);
+  SlowServer server(cpu);
+  server.run(2, kSentPerSecond);
+  EXPECT_TRUE(cpu.scale().is_measured);
+  server.run(60, kSentPerSecond);
+  EXPECT_NEAR(cpu.scale().value, SlowServer::kScale, 0.1);
+}
+
+TEST(ServerCpu, BelievesWhatTheProcessBeforeHasMeasured) {
+  ServerCpu cpu;
+  cpu.believe(3);
+  EXPECT_EQ(cpu.scale().value, 3);
+  EXPECT_FALSE(cpu.scale().is_measured);
+  SlowServer server(cpu);
+  server.run(60, kSentPerSecond);
+  EXPECT_NEAR(cpu.scale().value, SlowServer::kScale, 0.1);
+}
+
 TEST(ServerCpu, WhatOtherClientsCostTheServerIsNotSparedButCounts) {
   ServerCpu cpu;
   SlowServer server(cpu);

@@ -9,6 +9,9 @@ namespace {
 
 // The guess before the first fills (admit::guessed_shape) counts as much as so many fills.
 constexpr double kGuessedFills = 32;
+// What believe() counts for: about as much as a second of a quiet proxy.
+constexpr double kBelievedWrites = 1000;
+constexpr double kBelievedFills = 320;
 constexpr double kRecentKept = 0.8;   // per second: about 5 s
 constexpr double kSteadyKept = 0.97;  // about 33 s
 
@@ -16,6 +19,7 @@ constexpr double kSteadyKept = 0.97;  // about 33 s
 constexpr double kMovedFactor = 1.5;
 constexpr double kMovedShare = 0.4;
 constexpr double kCommandsToKnow = 200;
+constexpr double kWaitsToKnow = 16;
 
 double ratio(double some, double all, double otherwise) { return all < 1 ? otherwise : some / all; }
 
@@ -28,7 +32,11 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
           .gathered_fills = now.gathered_fills - then.gathered_fills,
           .earned_hits = now.earned_hits - then.earned_hits,
           .hits = now.hits - then.hits,
-          .cpu = now.cpu - then.cpu};
+          .cpu = now.cpu - then.cpu,
+          .waits = now.waits - then.waits,
+          .asks = now.asks - then.asks,
+          .waited = now.waited - then.waited,
+          .asked = now.asked - then.asked};
 }
 
 ServerWork& ServerWork::operator+=(const ServerWork& more) {
@@ -39,11 +47,17 @@ ServerWork& ServerWork::operator+=(const ServerWork& more) {
   earned_hits += more.earned_hits;
   hits += more.hits;
   cpu += more.cpu;
+  waits += more.waits;
+  asks += more.asks;
+  waited += more.waited;
+  asked += more.asked;
   return *this;
 }
 
 void TrafficMeter::Sums::decay(double kept) {
-  for (double* sum : {&commands, &writes, &awaited_fills, &gathered_fills}) *sum *= kept;
+  for (double* sum :
+       {&commands, &writes, &awaited_fills, &gathered_fills, &waits, &asks, &waited_ns, &asked_ns})
+    *sum *= kept;
 }
 
 void TrafficMeter::Sums::add(const ServerWork& work) {
@@ -51,6 +65,24 @@ void TrafficMeter::Sums::add(const ServerWork& work) {
   writes += static_cast<double>(work.writes);
   awaited_fills += static_cast<double>(work.awaited_fills);
   gathered_fills += static_cast<double>(work.gathered_fills);
+  waits += static_cast<double>(work.waits);
+  asks += static_cast<double>(work.asks);
+  waited_ns += static_cast<double>(work.waited.count());
+  asked_ns += static_cast<double>(work.asked.count());
+}
+
+Nanos TrafficMeter::wait() const {
+  if (steady_.waits < kWaitsToKnow || steady_.asks < kWaitsToKnow) return Nanos(0);
+  const double longer = steady_.waited_ns / steady_.waits - steady_.asked_ns / steady_.asks;
+  return Nanos(std::llround(std::max(longer, 0.0)));
+}
+
+void TrafficMeter::believe(double at_once, double awaited) {
+  steady_ = {.commands = at_once * kBelievedWrites,
+             .writes = kBelievedWrites,
+             .awaited_fills = awaited * kBelievedFills,
+             .gathered_fills = (1 - awaited) * kBelievedFills};
+  recent_ = steady_;
 }
 
 void TrafficMeter::saw(const ServerWork& work) {

@@ -18,6 +18,10 @@ struct ServerWork {
   std::uint64_t earned_hits = 0;     // what such copies spared it
   std::uint64_t hits = 0;            // of all copies
   Nanos cpu{0};                      // of the worker's thread; 0: not measured
+  // Of all keys: reads that waited for a fill and then had it, and how long; commands that the
+  // server has answered, and how long that took.
+  std::uint64_t waits = 0, asks = 0;
+  Nanos waited{0}, asked{0};
 
   friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
   ServerWork& operator+=(const ServerWork& more);
@@ -30,17 +34,23 @@ class TrafficMeter {
  public:
   static constexpr int kSureTicks = 3;
 
+  // Before any work: believes this shape as if some traffic had shown it.
+  void believe(double at_once, double awaited);
   void saw(const ServerWork& work);
   // Call it about once per second: older work counts less.
   void tick();
   admit::TrafficShape shape() const { return shape_of(steady_); }
   // Of the last few seconds: shows how far the figures wander.
   admit::TrafficShape recent() const { return shape_of(recent_); }
+  // How much longer a read waits for a fill than for the server's own answer, in the mean of about
+  // half a minute; 0: not longer, or not known yet.
+  Nanos wait() const;
 
  private:
   // Sums in which older work counts less.
   struct Sums {
     double commands = 0, writes = 0, awaited_fills = 0, gathered_fills = 0;
+    double waits = 0, asks = 0, waited_ns = 0, asked_ns = 0;
     void decay(double kept);
     void add(const ServerWork& work);
   };

@@ -80,5 +80,23 @@ TEST(TrafficMeterTest, AQuietServerShowsNothingNew) {
   EXPECT_GT(meter.shape().at_once, 15);
 }
 
+// 100 reads waited 300 us each for a fill, and 1000 commands 120 us each for the server.
+TEST(TrafficMeterTest, TheWaitForAFillIsWhatItTakesBeyondTheServersOwnAnswer) {
+  TrafficMeter meter;
+  ServerWork work{.commands = 1000, .writes = 1000};
+  work.asks = 1000;
+  work.asked = work.asks * std::chrono::microseconds(120);
+  meter.saw(work);
+  EXPECT_EQ(meter.wait(), Nanos(0)) << "no read has waited yet";
+  work.waits = 100;
+  work.waited = work.waits * std::chrono::microseconds(300);
+  meter.saw(work);
+  EXPECT_EQ(meter.wait(), std::chrono::microseconds(180));
+  work.waits = 10'000;
+  work.waited = work.waits * std::chrono::microseconds(1);
+  meter.saw(work);
+  EXPECT_EQ(meter.wait(), Nanos(0)) << "a wait that is shorter is no gain";
+}
+
 }  // namespace
 }  // namespace heatsink::copies

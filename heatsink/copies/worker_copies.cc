@@ -129,21 +129,23 @@ std::optional<Nanos> WorkerCopies::gather_until(TimePoint now) {
   return until - now;
 }
 
-WorkerSample WorkerCopies::take_sample(Nanos cpu) {
+WorkerSample WorkerCopies::take_sample(Nanos cpu, const DurationHistogram::Total& asked) {
   WorkerSample sample;
   if (admission_) sample.accesses = admission_->take_sampled();
   sample.hits = hits_.take_sampled();
-  if (!sample.empty()) sample.work = take_server_work(cpu);
+  if (!sample.empty()) sample.work = take_server_work(cpu, asked);
   return sample;
 }
 
-ServerWork WorkerCopies::take_server_work(Nanos cpu) {
+ServerWork WorkerCopies::take_server_work(Nanos cpu, const DurationHistogram::Total& asked) {
   ServerWork work = fills_;
   work.commands =
       counters_.read(Count::kForwardedShared) + counters_.read(Count::kForwardedPrivate);
   work.writes = counters_.read(Count::kUpstreamWrites);
   work.hits = counters_.read(Count::kLocalHits);
   work.cpu = cpu;
+  work.asks = asked.count;
+  work.asked = asked.sum;
   return work - std::exchange(work_taken_, work);
 }
 

@@ -19,6 +19,7 @@
 #include "heatsink/cache/cache.h"
 #include "heatsink/copies/auditor.h"
 #include "heatsink/copies/counters.h"
+#include "heatsink/copies/duration_histogram.h"
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/fill_benefit.h"
 #include "heatsink/copies/fill_request.h"
@@ -147,8 +148,14 @@ class WorkerCopies {
   void saw(KeyHash key, bool is_write) {
     if (earns_) admission_->saw(key, is_write);
   }
+  // Call it when a read has got the fill that it waited for so long.
+  void waited_for_fill(Nanos time) {
+    ++fills_.waits;
+    fills_.waited += time;
+  }
   // Call it once per tick. `cpu`: what the worker's thread has taken so far; 0: not measured.
-  WorkerSample take_sample(Nanos cpu = Nanos(0));
+  // `asked`: what the server has answered so far.
+  WorkerSample take_sample(Nanos cpu = Nanos(0), const DurationHistogram::Total& asked = {});
 
   // True if a copy of this read is worth requesting.
   bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
@@ -208,7 +215,7 @@ class WorkerCopies {
   std::uint32_t reads_to_pay() const { return admission_ ? admission_->reads_to_pay() : 1; }
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
-  ServerWork take_server_work(Nanos cpu);
+  ServerWork take_server_work(Nanos cpu, const DurationHistogram::Total& asked);
   void fence_keys(const Effects& effects, TimePoint now, Shown shown);
 
   NodeState& shared_;
@@ -233,7 +240,7 @@ class WorkerCopies {
   std::vector<ReadHash> gathered_reads_;         // of each of them: to be searched
   TimePoint gathered_until_ = TimePoint::max();  // the next request_gathered(); max(): none is due
   bool has_asked_ = false;                       // for fills, since send_fills()
-  ServerWork fills_;                             // only the numbers of fills and hits
+  ServerWork fills_;                             // only fills, hits and waits
   ServerWork work_taken_;
   std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
   bool earns_ = false;  // keys earn copies now; then there is an admission_

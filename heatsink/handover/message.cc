@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x4f485348;  // "HSHO": another program's packet is recognized
 constexpr std::size_t kTextMax = 4096;
+// Of what is learned: more than any machine, client or choice has.
+constexpr std::uint64_t kScaleMax = 1000 * Learned::kOne;
+constexpr std::uint64_t kAtOnceMax = 1'000'000 * Learned::kOne;
+constexpr std::uint32_t kHistoryMax = 100;
 
 void write(Writer& out, const Hello& hello) { out.u32(hello.version); }
 
@@ -57,6 +61,18 @@ void write(Writer& out, const Refused& refused) { out.u64(refused.token); }
 void write(Writer& out, const ClientWithNodes& each) {
   write(out, each.client);
   out.u32(each.nodes);
+}
+
+void write(Writer& out, const Learned& learned) {
+  for (const std::uint64_t scale :
+       {learned.server_scale, learned.keeper_scale, learned.worker_scale})
+    out.u64(scale);
+  out.u64(learned.at_once);
+  out.u64(learned.awaited);
+  for (const std::uint32_t number :
+       {learned.reads, learned.reads_with_room, learned.history, learned.pace})
+    out.u32(number);
+  out.flag(learned.is_sieve);
 }
 
 void read(Reader& in, Hello& hello) { hello.version = in.u32(); }
@@ -114,6 +130,24 @@ void read(Reader& in, ClientWithNodes& each) {
   if (each.nodes == 0 || each.nodes > kNodesMax) in.fail();
 }
 
+void read(Reader& in, Learned& learned) {
+  for (std::uint64_t* const scale :
+       {&learned.server_scale, &learned.keeper_scale, &learned.worker_scale}) {
+    *scale = in.u64();
+    if (*scale > kScaleMax) in.fail();
+  }
+  learned.at_once = in.u64();
+  learned.awaited = in.u64();
+  for (std::uint32_t* const number :
+       {&learned.reads, &learned.reads_with_room, &learned.history, &learned.pace})
+    *number = in.u32();
+  learned.is_sieve = in.flag();
+  if (learned.at_once < Learned::kOne || learned.at_once > kAtOnceMax ||
+      learned.awaited > Learned::kOne || learned.history > kHistoryMax ||
+      learned.pace > kHistoryMax || (learned.reads > 0 && learned.reads_with_room == 0))
+    in.fail();
+}
+
 template <std::size_t kIndex = 0>
 std::optional<Message> read_kind(std::size_t kind, Reader& in) {
   if constexpr (kIndex < std::variant_size_v<Message>) {
@@ -139,7 +173,8 @@ const char* name_of(const Message& message) {
                                                                             "taken",
                                                                             "done",
                                                                             "refused",
-                                                                            "client with nodes"};
+                                                                            "client with nodes",
+                                                                            "learned"};
   return kNames[message.index()];
 }
 

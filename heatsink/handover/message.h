@@ -8,14 +8,16 @@
 //   predecessor   Rule*, Keys*     rules that were changed live; names of keys to load
 //   successor     Hello            its own version, to a predecessor that knows version 2
 //   successor     Ready            it runs, has its copies, and accepts no client yet
+//   predecessor   Learned          to a successor that knows version 3
 //   predecessor   Go               it accepts no client any more: the successor does
 //   predecessor   Client*          one client each, with its connections (ClientWithNodes*)
 //   successor     Taken*           the client's former owner may forget it
 //   successor     Refused*         the client's former owner goes on serving it
 //   predecessor   Done             the clients that remain are drained
 //
-// Version 1 has neither the empty Keys, nor the second Hello, ClientWithNodes and Refused. A
-// session's layout (heatsink/session/carried_session.h) has the number of the version.
+// Version 1 has neither the empty Keys, nor the second Hello, ClientWithNodes and Refused. Version
+// 2 has no Learned. The layout of a session (heatsink/session/carried_session.h) has a number of
+// its own; version 1 can read only layout 1.
 //
 // A predecessor whose successor is gone before Done goes on serving. A successor whose predecessor
 // is gone after Offer serves what it has.
@@ -33,7 +35,7 @@
 namespace heatsink::handover {
 
 inline constexpr std::uint32_t kOldestVersion = 1;
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 // One message is one packet, and the kernel's default buffer (208 KiB) has to hold it.
 inline constexpr std::size_t kMessageBytesMax = 128 * 1024;
 inline constexpr std::size_t kListenersMax = 128;
@@ -96,8 +98,19 @@ struct ClientWithNodes {
   std::uint32_t nodes = 1;
 };
 
+// What the predecessor has learned for the choice of what gets a copy (heatsink/copies/learned.h).
+// Fractions are in millionths.
+struct Learned {
+  static constexpr std::uint64_t kOne = 1'000'000;
+  std::uint64_t server_scale = 0, keeper_scale = 0, worker_scale = 0;  // 0: not measured
+  std::uint64_t at_once = kOne, awaited = kOne;
+  // Of admit::Choice; reads 0: there is none yet.
+  std::uint32_t reads = 0, reads_with_room = 0, history = 0, pace = 0;
+  bool is_sieve = false;
+};
+
 using Message = std::variant<Hello, Offer, Rule, Keys, Ready, Go, Client, Taken, Done, Refused,
-                             ClientWithNodes>;
+                             ClientWithNodes, Learned>;
 
 // The name of the kind, for errors: "offer".
 const char* name_of(const Message& message);

@@ -51,6 +51,41 @@ TEST(HandoverMessage, EachKindArrivesAsItWasSent) {
   there_and_back(Done{});
 }
 
+TEST(HandoverMessage, WhatWasLearnedArrivesAsItWasSent) {
+  const Learned sent{.server_scale = 1'700'000,
+                     .worker_scale = 3'000'000,
+                     .at_once = 20'500'000,
+                     .awaited = 250'000,
+                     .reads = 10,
+                     .reads_with_room = UINT32_MAX,
+                     .history = 6,
+                     .pace = 3,
+                     .is_sieve = true};
+  const Learned got = there_and_back(sent);
+  EXPECT_EQ(got.server_scale, sent.server_scale);
+  EXPECT_EQ(got.keeper_scale, 0U);
+  EXPECT_EQ(got.worker_scale, sent.worker_scale);
+  EXPECT_EQ(got.at_once, sent.at_once);
+  EXPECT_EQ(got.awaited, sent.awaited);
+  EXPECT_EQ(got.reads, 10U);
+  EXPECT_EQ(got.reads_with_room, UINT32_MAX);
+  EXPECT_EQ(got.history, 6U);
+  EXPECT_EQ(got.pace, 3U);
+  EXPECT_TRUE(got.is_sieve);
+  there_and_back(Learned{});
+  EXPECT_FALSE(decode(encode(Learned{.server_scale = UINT64_MAX})).ok());
+  EXPECT_FALSE(decode(encode(Learned{.at_once = 0})).ok());
+  EXPECT_FALSE(decode(encode(Learned{.awaited = Learned::kOne + 1})).ok());
+  EXPECT_FALSE(decode(encode(Learned{.history = 1000})).ok());
+  EXPECT_FALSE(decode(encode(Learned{.reads = 1})).ok());
+}
+
+// A process of version 2 knows the first eleven kinds by these numbers.
+TEST(HandoverMessage, AKindKeepsItsNumber) {
+  EXPECT_EQ(Message(ClientWithNodes{}).index(), 10U);
+  EXPECT_EQ(Message(Learned{}).index(), 11U);
+}
+
 TEST(HandoverMessage, AShortenedOrLengthenedMessageIsRefused) {
   const std::string whole = encode(Keys{{{"name", 1, 2}}, false});
   for (std::size_t size = 0; size < whole.size(); ++size)

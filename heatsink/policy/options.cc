@@ -356,6 +356,11 @@ void ProxyOptions::describe(OptionSet& set) {
            "server even where they take the proxy more.",
            0.1, 100});
   set.add(
+      {"cache.wait-weight", &wait_weight,
+       "How many seconds of this proxy's CPU it is worth that a read waits a second longer for a "
+       "copy than for the server. 0: only CPU counts.",
+       0, 1});
+  set.add(
       {"cache.warm-share", &warm_share,
        "Maximum share of maximum-size and maximum-bytes for warmed keys (heatsink warm, warming).",
        0, 1});

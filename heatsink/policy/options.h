@@ -117,6 +117,7 @@ struct ProxyOptions {
   std::int64_t maximum_tracked_keys = 100'000;
   Share warm_share{0.5};
   double server_weight = 1;
+  double wait_weight = 0.01;
   Nanos expire_after_write = std::chrono::seconds(10);
   Nanos max_staleness = std::chrono::seconds(1);
   std::int64_t maximum_waiters = 1024;

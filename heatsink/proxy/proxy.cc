@@ -290,6 +290,7 @@ Status Proxy::reload_tls() {
 }
 
 std::uint16_t Proxy::port() const { return threads_->port; }
+std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 
 report::Report Proxy::report() const {
   report::Report report = threads_->keeper.report();
@@ -300,8 +301,6 @@ report::Report Proxy::report() const {
   report.slots = slots_seen(threads_->shared, report);
   return report;
 }
-
-std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 
 heat::HeatMap Proxy::heat(const heat::History::Range& range) const {
   return threads_->shared.heat.read(range);
@@ -384,6 +383,8 @@ const std::vector<int>& Proxy::listeners() const { return threads_->listener_num
 net::SocketFile& Proxy::socket_file() { return threads_->socket_file; }
 std::uint64_t Proxy::next_client_id() const { return threads_->shared.next_client_id; }
 void Proxy::begin_client_ids_at(std::uint64_t id) { threads_->shared.next_client_id = id; }
+copies::Learned Proxy::learned() { return threads_->keeper.learned(); }
+void Proxy::begin_with(const copies::Learned& learned) { threads_->keeper.begin_with(learned); }
 
 void Proxy::set_accepting(bool wanted) {
   std::vector<std::future<void>> done;

@@ -95,6 +95,8 @@ class Proxy {
   void begin_client_ids_at(std::uint64_t id);
   std::vector<copies::CopyKeeper::LastingKey> hot_names(std::size_t count_max);
   void warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least);
+  copies::Learned learned();
+  void begin_with(const copies::Learned& learned);
   // As the calls of Worker with these names, for all workers.
   void hand_over(const handover::Channel& to, std::uint32_t version);
   void taken(std::uint64_t token);

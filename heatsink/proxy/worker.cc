@@ -424,7 +424,8 @@ void Worker::tick() {
     follow_fleet();
     post_summary(false);
   }
-  const copies::WorkerSample sample = copies_.take_sample(loop_.cpu_time());
+  const copies::WorkerSample sample =
+      copies_.take_sample(loop_.cpu_time(), latencies_.shared.total());
   if (!sample.empty()) keeper_.play(index_, sample);
   if (shared_.cluster.version() > 0) shared_.slot_counts.tick(now);
   check_timeouts(now);

@@ -30,7 +30,7 @@ void Worker::hand_over(const handover::Channel& to, std::uint32_t version) {
   loop_.post([this, &to, version] {
     leaving_ = {};
     giving_.to = &to;
-    giving_.version = version;
+    giving_.version = std::min(version, CarriedSession::kLayout);
     giving_.refusals.clear();
     giving_.timer = loop_.call_every(kGiveInterval, [this] { give_clients(); });
     give_clients();

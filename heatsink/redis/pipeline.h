@@ -23,6 +23,7 @@ struct PipelineOptions {
   Credentials credentials = {};
   std::string name = "heatsink-client";  // as CLIENT LIST shows it
   std::uint32_t db = 0;
+  bool counts_requests = true;  // false: take_commands() counts the handshake only
   // If the oldest reply is later than this, the connection is closed and all waiting callers fail.
   Nanos response_timeout = std::chrono::seconds(5);
 };

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,19 @@ TEST_F(PipelineTest, ItLogsInAndChoosesTheDatabaseFirst) {
   EXPECT_FALSE(pipeline.up());
   EXPECT_TRUE(pipeline.received("+OK\r\n", at(0)).ok());
   EXPECT_TRUE(pipeline.up());
+}
+
+TEST_F(PipelineTest, CountsAllItsCommandsOrThoseThatNobodyHasAskedFor) {
+  for (const bool counts_requests : {true, false}) {
+    Pipeline pipeline({.db = 3, .counts_requests = counts_requests});
+    pipeline.connected(at(0));
+    EXPECT_EQ(pipeline.take_commands(), 2U);
+    EXPECT_TRUE(pipeline.received("%0\r\n+OK\r\n", at(0)).ok());
+    const std::array<std::string_view, 2> get = {"GET", "a"};
+    pipeline.ask(
+        get, [](const Result<resp::Value>&) {}, at(0));
+    EXPECT_EQ(pipeline.take_commands(), counts_requests ? 1U : 0U);
+  }
 }
 
 TEST_F(PipelineTest, ARefusedLoginEndsTheConnection) {

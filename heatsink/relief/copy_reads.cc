@@ -127,6 +127,7 @@ Outcome CopyReads::read_one(Request& request) {
     if (!may_be_given(*answer, request.now) || answer->key != key.hash || !answer->read.is(read))
       return serve_in_outage(request, key, read) ? Outcome::kAnswered
                                                  : pass_and_record_size(request, answer->which);
+    parts_.copies.waited_for_fill(parts_.loop.now() - request.waited().fill_wanted_at);
     // It has come by now; it may be of any node.
     if (answer->proof != 0) client_.traffic.shown.note(answer->proof, parts_.loop.clock());
     lookup_.serve_filled(request, key, answer->reply_in(resp3));

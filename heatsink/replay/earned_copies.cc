@@ -30,6 +30,8 @@ class EarnedPlay {
         chooser_({.copies_max = capacity.entries_max, .life = rules.expire_after_write}, state_),
         entries_(trace.keys.size()) {
     out_.capacity = capacity;
+    // As a proxy before its server has told its CPU time: a trace has no server.
+    chooser_.set_prices({.server = admit::ServerPrices{}.at(admit::kServerScaleBelieved)});
     chooser_.set_traffic(admit::guessed_shape(rules.at_once));
   }
 

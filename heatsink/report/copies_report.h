@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/admit/price_scale.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
 
@@ -28,11 +29,18 @@ struct CopiesReport {
   double fill_cost = 0;
   double fill_cost_spread = 0;  // how far it wandered lately: two standard deviations
   double invalidation_cost = 0;
-  // The server's CPU time for such a read, as measured on one machine; nothing: unknown.
+  // The server's CPU time for such a read; nothing: unknown.
   std::optional<Nanos> read_cpu{};
-  // The proxy's CPU time: what a hit spares it, as measured on one machine, and what a fill takes
-  // its keeper here; nothing: there is no proxy.
+  // The proxy's CPU time: what a hit spares it, and what a fill takes its keeper; nothing: there is
+  // no proxy.
   std::optional<Nanos> proxy_read_cpu{}, proxy_fill_cpu{};
+  // How many times the built-in prices, which are of one machine, are taken for these figures; and
+  // how much longer a read waits for a fill than for the server's own answer.
+  struct Prices {
+    admit::Scale server{}, keeper{}, worker{};
+    Nanos fill_wait{0};
+  };
+  std::optional<Prices> prices{};  // nothing: there is no proxy
 
   // Counts since the start.
   struct Refused {

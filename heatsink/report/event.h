@@ -4,16 +4,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/verdict.h"
+#include "heatsink/report/load_relief.h"
 
 namespace heatsink::report {
 
 // A plain value. Usually a key has got another temperature. The flags mark other events, which set
 // fewer members:
-//   nothing_hot  the last hot key has gone: number, at, reason
+//   nothing_hot  the last hot key has gone: number, at, reason, relief
 //   stale_read   a copy was served although it was stale: these, and the key's name and database
 //   limit        the key has got an automatic limit, or lost it: the same
 //   config       the configuration was changed, or a change was refused: number, at, reason
@@ -37,6 +39,8 @@ struct Event {
   std::string rule;  // "": the default rule
   double rate = 0;   // as in Verdict, at that time
   double share = 0;
+  // Of the key, or (nothing_hot) of all keys, at that time; nothing: not known.
+  std::optional<LoadRelief> relief{};
   std::string reason;
 };
 

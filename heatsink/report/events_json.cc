@@ -22,12 +22,21 @@ const char* verdict_of(const Event& event) {
   return event.limit == Event::Limit::kBegan ? "limited" : "limit-ended";
 }
 
+void add_relief(json::object& out, const std::optional<LoadRelief>& relief) {
+  if (!relief) return;
+  out["hits"] = relief->hits;
+  out["misses"] = relief->misses;
+  out["hit_ratio"] = number(relief->hit_ratio);
+  out["offload"] = number(relief->offload);
+}
+
 json::object event_object(const Event& event, TimePoint boot, WallTime wall) {
   json::object out;
   out["number"] = event.number;
   out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
   out["verdict"] = verdict_of(event);
   out["reason"] = one_line(event.reason, detect::kKeyBytesMax);
+  add_relief(out, event.relief);
   if (event.nothing_hot || event.outage || event.config != Event::Config::kNone) return out;
   add_name(out, event.key, event.key_truncated);
   out["db"] = event.db;

@@ -27,12 +27,14 @@ TEST(EventsJson, EventsHaveTheirEvidence) {
   event.rule = "user:*";
   event.rate = 3412;
   event.share = 0.5;
+  event.relief = LoadRelief{.hits = 30, .misses = 10, .hit_ratio = 0.75, .offload = 0.625};
   event.reason = "because of \"it\"";
   const json::value parsed = json::parse(events_json({event}, kBoot, kWall));
   EXPECT_EQ(parsed, json::parse(R"({"at": "2026-11-21T12:00:00.000Z", "events": [{
     "number": 17, "at": "2026-11-21T11:59:58.500Z", "verdict": "hot", "before": "warm",
     "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, "db": 3,
     "dimension": "bytes", "window_seconds": 1, "rule": "user:*", "rate": 3412, "share": 0.5,
+    "hits": 30, "misses": 10, "hit_ratio": 0.75, "offload": 0.625,
     "reason": "because of \"it\""}]})"))
       << json::serialize(parsed);
 }
@@ -81,9 +83,11 @@ TEST(EventsJson, NothingHotIsAnEventWithoutAKey) {
   event.number = 18;
   event.at = kBoot;
   event.nothing_hot = true;
+  event.relief = LoadRelief{.hits = 3, .misses = 1, .hit_ratio = 0.75, .offload = -0.25};
   event.reason = "no key reaches 3000/s";
   EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
     "number": 18, "at": "2026-11-21T12:00:00.000Z", "verdict": "nothing-hot",
+    "hits": 3, "misses": 1, "hit_ratio": 0.75, "offload": -0.25,
     "reason": "no key reaches 3000/s"}])"));
   EXPECT_TRUE(json::parse(events_json({}, kBoot, kWall)).at("events").as_array().empty());
 }

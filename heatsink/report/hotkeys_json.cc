@@ -10,15 +10,12 @@
 #include <utility>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/report/load_relief.h"
 
 namespace heatsink::report {
 namespace {
 
 namespace json = boost::json;
-
-double ratio(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 json::object node_object(const Report& report) {
   json::object node;
@@ -55,13 +52,6 @@ json::object node_object(const Report& report) {
   node["cached_bytes"] = report.cached_bytes;
   node["stale_confirmed"] = report.stale_confirmed;
   return node;
-}
-
-// The load taken off this key, as a part of its accesses.
-double offload_of(const KeyReport& key) {
-  const std::uint64_t accesses = key.verdict.count.reads + key.verdict.count.writes;
-  if (accesses == 0) return 0;
-  return std::min(1.0, static_cast<double>(key.spared) / static_cast<double>(accesses));
 }
 
 json::array tally_array(const std::vector<detect::Tally>& tallies) {
@@ -137,6 +127,18 @@ json::array best_copies(const CopiesReport& copies) {
   return out;
 }
 
+json::object scale_object(const admit::Scale& scale) {
+  return {{"scale", number(scale.value)}, {"measured", scale.is_measured}};
+}
+
+json::value prices_value(const std::optional<CopiesReport::Prices>& prices) {
+  if (!prices) return nullptr;
+  return json::object{{"server", scale_object(prices->server)},
+                      {"keeper", scale_object(prices->keeper)},
+                      {"worker", scale_object(prices->worker)},
+                      {"fill_wait_seconds", seconds(prices->fill_wait)}};
+}
+
 json::value copies_value(const std::optional<CopiesReport>& copies) {
   if (!copies) return nullptr;
   json::object out;
@@ -154,6 +156,7 @@ json::value copies_value(const std::optional<CopiesReport>& copies) {
       copies->proxy_read_cpu ? seconds(*copies->proxy_read_cpu) : nullptr;
   out["proxy_fill_cpu_seconds"] =
       copies->proxy_fill_cpu ? seconds(*copies->proxy_fill_cpu) : nullptr;
+  out["prices"] = prices_value(copies->prices);
   out["refused"] = json::object{{"seldom_read", copies->refused.seldom_read},
                                 {"written", copies->refused.written},
                                 {"too_big", copies->refused.too_big},
@@ -192,6 +195,7 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   const detect::Verdict& verdict = key.verdict;
   const detect::KeyCount& count = verdict.count;
   const Nanos age = std::max(at - verdict.since, Nanos(0));
+  const LoadRelief relief = relief_of(count, key.spared);
   json::object out;
   add_name(out, count.key, count.key_truncated);
   out["db"] = count.db;
@@ -207,11 +211,11 @@ json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
   out["reads"] = count.reads;
   out["writes"] = count.writes;
   out["hits"] = count.hits;
-  out["misses"] = count.reads - std::min(count.hits, count.reads);
+  out["misses"] = relief.misses;
   out["bytes"] = count.bytes;
-  out["hit_ratio"] = number(ratio(count.hits, count.reads));
+  out["hit_ratio"] = number(relief.hit_ratio);
   out["spared"] = key.spared;
-  out["offload"] = number(offload_of(key));
+  out["offload"] = number(relief.offload);
   out["commands"] = tally_array(count.commands);
   out["clients"] = tally_array(count.clients);
   out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(age));

@@ -9,6 +9,7 @@
 #include "heatsink/report/copies_report.h"    // IWYU pragma: export
 #include "heatsink/report/event.h"            // IWYU pragma: export
 #include "heatsink/report/inspection.h"       // IWYU pragma: export
+#include "heatsink/report/load_relief.h"      // IWYU pragma: export
 #include "heatsink/report/node_report.h"      // IWYU pragma: export
 #include "heatsink/report/replicas_report.h"  // IWYU pragma: export
 #include "heatsink/report/template_report.h"  // IWYU pragma: export

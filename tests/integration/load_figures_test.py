@@ -139,6 +139,33 @@ class Figures(ServerTest):
     def sent(self, proxy):
         return proxy.metric("heatsink_commands_total")
 
+    def test_an_event_has_what_was_taken_off_at_its_time(self):
+        options = {"audit.sample-rate": 0, "detection.hot-qps": 20}
+        options |= {"detection.write-hot-ratio": 0, "detection.demotion-interval": 0}
+        proxy = self.open_proxy(options)
+        command = mix(20, lambda i: ("GET", "one"), lambda i: ("SET", "one", "v" * 50))
+        load = Load(proxy.port, command)
+        self.addCleanup(load.stop)
+        time.sleep(WINDOW_S * 1.5)  # the key has its copy by now
+        rule = "match=one,hot-qps=1000000,warm-qps=1"  # it is hot no more, and as busy as before
+        admin = f"127.0.0.1:{proxy.admin_port}"
+        subprocess.run([HEATSINK, "rule", "add", rule, "--admin", admin], check=True)
+
+        def ended():
+            events = proxy.api("events")["events"]
+            return [event for event in events if event.get("before") == "hot"]
+
+        event = until(ended, what="the key is hot no more")[0]
+        shown = proxy.api("hotkeys")["keys"][0]
+        print(f"shown {shown['offload']:.3f}, in the event {event['offload']:.3f}")
+        self.assertGreater(event["hits"], 0)
+        self.assertGreater(event["misses"], 0)
+        for figure in ("hit_ratio", "offload"):
+            self.assertAlmostEqual(event[figure], shown[figure], delta=POINTS, msg=figure)
+        line = r"one \(db 0\) is no longer hot.*; copies answered [\d.]+ % of its reads, and "
+        line += r"[\d.]+ % of its load was taken off"
+        until(lambda: re.search(line, proxy.process.output()), what="the line in the log")
+
     def test_gathered_writes(self):
         rules = ["match=g:*,coalesce=20ms"]
         proxy = self.open_proxy(rules=rules)

@@ -120,6 +120,40 @@ class StartsWarm(Restarts):
         self.assertGreaterEqual(self.proxy.metric("heatsink_cache_entries"), 1)
 
 
+class StartsWithWhatPays(Restarts):
+    OPTIONS = {**OPTIONS, "detection.hot-qps": 1_000_000, "cache.admission": "pays"}
+    KEYS = 2000  # 1000 of them go along
+    BUSY = 10
+
+    def test_the_best_copies_and_what_was_learned_go_along(self):
+        client = self.client()
+        names = [f"key:{number}" for number in range(self.KEYS)]
+        for name in names:
+            client.ask("SET", name, "v")
+
+        def all_have_copies():
+            # One at a time: beside many commands at once a copy of such a key would not pay.
+            for name in names:
+                client.ask("GET", name)
+            return self.proxy.metric("heatsink_cache_entries") >= len(names)
+
+        until(all_have_copies, 60, "copies of all keys")
+        busy = names[:: self.KEYS // self.BUSY][: self.BUSY]
+        for _ in range(30):
+            for name in busy:
+                client.ask("GET", name)
+        until(lambda: self.prices()["server"]["measured"], what="the server's prices")
+        self.restart()
+        self.assertIn("loaded the copies of 1000 keys", self.output())
+        self.assertRegex(self.output(), r"begins with what was learned: CPU times: server \d")
+        warmed = {row["name"] for row in self.proxy.api("warm")["keys"]}
+        self.assertEqual(len(warmed), 1000)
+        self.assertEqual(set(busy) - warmed, set(), "the best keys go along")
+
+    def prices(self):
+        return self.proxy.api("hotkeys")["copies"]["prices"]
+
+
 class LiveRules(Restarts):
     def rule(self, *words):
         command = [HEATSINK, "rule", *words, "--admin", f"127.0.0.1:{self.proxy.admin_port}"]

@@ -56,6 +56,18 @@ std::string cpu_text(std::optional<Nanos> read_cpu) {
   return fmt::format("; a spared read is about {} of its CPU", micros_text(*read_cpu));
 }
 
+std::string scale_text(const char* whose, const CopiesView::Scale& scale) {
+  return fmt::format("{} {:.2g}x{}", whose, scale.scale, scale.is_measured ? "" : " (believed)");
+}
+
+std::string prices_text(const CopiesView::Prices& prices) {
+  return fmt::format(
+      "{}, {}, {} of the built-in CPU times; a read waits {} longer for a fill than "
+      "for the server",
+      scale_text("server", prices.server), scale_text("keeper", prices.keeper),
+      scale_text("workers", prices.worker), micros_text(prices.fill_wait));
+}
+
 void add_refusals(Sheet& sheet, const CopiesView& copies) {
   const std::pair<std::uint64_t, const char*> reasons[] = {
       {copies.seldom_read, "reads of keys that had been read too seldom"},
@@ -154,6 +166,7 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
                                    "cache.server-weight says what its CPU is worth",
                                    micros_text(*copies.proxy_fill_cpu),
                                    micros_text(*copies.proxy_read_cpu)));
+  if (copies.prices) sheet.add("prices", prices_text(*copies.prices));
   add_refusals(sheet, copies);
   add_budget(sheet, copies);
   return with_best_copies(sheet, copies);

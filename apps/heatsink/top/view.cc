@@ -256,6 +256,29 @@ CopiesView::Copy read_copy(Members members) {
   return copy;
 }
 
+void read_scale(const json::object& object, const char* name, CopiesView::Scale& scale,
+                std::optional<Error>& error) {
+  Members members(object, error);
+  const json::value* const value = members.find(name, "an object", json::kind::object);
+  if (value == nullptr) return;
+  Members figures(value->get_object(), error);
+  figures.read("scale", scale.scale);
+  figures.read("measured", scale.is_measured);
+}
+
+std::optional<CopiesView::Prices> read_prices(const json::object& object,
+                                              std::optional<Error>& error) {
+  const json::value* const value = object.if_contains("prices");
+  if (value == nullptr || !value->is_object()) return std::nullopt;
+  CopiesView::Prices prices;
+  const json::object& told = value->get_object();
+  read_scale(told, "server", prices.server, error);
+  read_scale(told, "keeper", prices.keeper, error);
+  read_scale(told, "worker", prices.worker, error);
+  Members(told, error).read("fill_wait_seconds", prices.fill_wait);
+  return prices;
+}
+
 CopiesView read_copies(const json::object& object, std::optional<Error>& error) {
   CopiesView copies;
   Members members(object, error);
@@ -274,6 +297,7 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
     members.read("proxy_read_cpu_seconds", copies.proxy_read_cpu.emplace());
     members.read("proxy_fill_cpu_seconds", copies.proxy_fill_cpu.emplace());
   }
+  copies.prices = read_prices(object, error);
   if (const auto* refused = members.find("refused", "an object", json::kind::object)) {
     Members counts(refused->get_object(), error);
     counts.read("seldom_read", copies.seldom_read);

@@ -140,6 +140,16 @@ struct CopiesView {
   std::optional<Nanos> read_cpu;                // the server's CPU time for such a read
   // The proxy's: what a hit spares it, and what a fill takes it.
   std::optional<Nanos> proxy_read_cpu, proxy_fill_cpu;
+  // How many times the built-in prices are taken; nothing: an older node does not tell.
+  struct Scale {
+    double scale = 1;
+    bool is_measured = false;
+  };
+  struct Prices {
+    Scale server, keeper, worker;
+    Nanos fill_wait{0};
+  };
+  std::optional<Prices> prices;
   std::uint64_t seldom_read = 0, written = 0, too_big = 0, no_room = 0;  // refused since the start
   std::uint64_t entries_max = 0;
   Bytes bytes_max;

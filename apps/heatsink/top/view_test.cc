@@ -113,6 +113,8 @@ constexpr std::string_view kCopies = R"(, "copies": {
   "choice": {"reads": 3, "history": 131072, "order": "clock"}, "saved": -0.25,
   "fill_cost": 1.5, "invalidation_cost": 0.5, "read_cpu_seconds": 0.00002,
   "proxy_read_cpu_seconds": 0.0000002, "proxy_fill_cpu_seconds": 0.000015,
+  "prices": {"server": {"scale": 1.5, "measured": true}, "keeper": {"scale": 0.75,
+  "measured": true}, "worker": {"scale": 1, "measured": false}, "fill_wait_seconds": 0.00018},
   "refused": {"seldom_read": 1200, "written": 30, "too_big": 4, "no_room": 5},
   "entries_max": 65536, "bytes_max": 67108864,
   "curve": [{"entries": 4096, "saved": 0.5}, {"entries": 65536, "saved": 0.625}],
@@ -196,6 +198,11 @@ TEST(TopView, ReadsTheChoiceOfCopies) {
   EXPECT_EQ(view->copies->read_cpu, std::chrono::microseconds(20));
   EXPECT_EQ(view->copies->proxy_read_cpu, std::chrono::nanoseconds(200));
   EXPECT_EQ(view->copies->proxy_fill_cpu, std::chrono::microseconds(15));
+  ASSERT_TRUE(view->copies->prices);
+  EXPECT_EQ(view->copies->prices->server.scale, 1.5);
+  EXPECT_TRUE(view->copies->prices->keeper.is_measured);
+  EXPECT_FALSE(view->copies->prices->worker.is_measured);
+  EXPECT_EQ(view->copies->prices->fill_wait, std::chrono::microseconds(180));
 }
 
 TEST(TopView, ReadsTheCopiesThatSaveMost) {

@@ -16,11 +16,11 @@ inline constexpr Nanos kRequestTick = Millis(50);
 
 // All throw std::invalid_argument if an option cannot be used.
 net::RedisUrl url_of(const ClientOptions& options);
-topology::AddressTranslation translation_of(const ClientOptions& options);
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url);
-redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url);
-redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url);
-redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime);
+// Both arguments outlive what they return.
+topology::KeyServersOptions key_servers_options(const ClientOptions& options,
+                                                const net::RedisUrl& url,
+                                                const net::TlsContext& tls, Runtime& runtime);
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
                                  const net::TlsContext& tls, Runtime& runtime,
                                  std::uint64_t hash_seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/one_server.h"
+#include "heatsink/topology/one_server.h"
 
 #include <algorithm>
 #include <array>
@@ -7,60 +7,52 @@
 #include <vector>
 
 #include "heatsink/base/log.h"
-#include "heatsink/client/link_options.h"
+#include "heatsink/topology/make_leader_watch.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 namespace {
-
-using topology::is_watched;
-using topology::must_be_found;
 
 // A former master that Sentinels have replaced says for 10 to 11 s that it is one. The server to
 // which a name led before keeps its connections.
 constexpr Nanos kOldMasterLasts = std::chrono::seconds(15);
 
-topology::LeaderWatchOptions watch_options(const ClientOptions& options, const net::RedisUrl& url,
-                                           const redis::UpstreamAddress& address,
-                                           Runtime& runtime) {
-  topology::LeaderWatchOptions how;
-  how.url = url;
-  how.sentinel_credentials = {options.server_sentinel_user, options.server_sentinel_password};
+LeaderWatchOptions watch_options(const KeyServersOptions& options,
+                                 const redis::UpstreamAddress& address) {
+  LeaderWatchOptions how;
+  how.url = options.url;
+  how.sentinel_credentials = options.sentinel_credentials;
   how.tls = [&address] { return address.tls(); };
-  how.connection = connection_options(options, runtime);
+  how.connection = options.connection();
   how.resolved = address.addresses();
   return how;
 }
 
 }  // namespace
 
-OneServer::OneServer(net::EventLoop& loop, const ClientOptions& options, const net::RedisUrl& url,
-                     const net::TlsContext& tls, Runtime& runtime, ChangeListener& changes,
+OneServer::OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeListener& changes,
                      KeyServers::Listener& listener)
     : loop_(loop),
-      url_(url),
-      options_(options),
-      runtime_(runtime),
-      max_staleness_(options.max_staleness),
+      options_(std::move(options)),
       changes_(changes),
       listener_(listener),
-      address_(url, is_watched(url) ? redis::UpstreamAddress::Resolved::kElsewhere
-                                    : redis::UpstreamAddress::Resolved::kHere),
-      tracker_(tracker_options(options, url), *this),
-      pipeline_(pipeline_options(options, url)),
-      tracking_(loop, address_, tracker_, connection_options(options, runtime), "local copies"),
-      data_(loop, address_, pipeline_, connection_options(options, runtime), "server") {
-  address_.set_tls(tls);
-  if (!must_be_found(url)) return;
+      address_(options_.url, is_watched(options_.url) ? redis::UpstreamAddress::Resolved::kElsewhere
+                                                      : redis::UpstreamAddress::Resolved::kHere),
+      tracker_(options_.tracker, *this),
+      pipeline_(options_.pipeline),
+      tracking_(loop, address_, tracker_, options_.connection(), "local copies"),
+      data_(loop, address_, pipeline_, options_.connection(), "server") {
+  address_.set_tls(options_.tls);
+  if (!must_be_found(options_.url)) return;
   address_.withhold("which server is the master is not known yet");
   confirmed_at_ = TimePoint::min();
 }
 
 void OneServer::begin() {
-  if (is_watched(url_) && !must_be_found(url_)) look_up();
-  watch_ = topology::watch_leader(
-      loop_, watch_options(options_, url_, address_, runtime_),
+  if (is_watched(options_.url) && !must_be_found(options_.url)) look_up();
+  watch_ = watch_leader(
+      loop_, watch_options(options_, address_),
       [this] {
-        return redis::Credentials{url_.user, url_.password};
+        return redis::Credentials{options_.url.user, options_.url.password};
       },
       *this);
   if (watch_ != nullptr) watch_->begin();
@@ -71,7 +63,7 @@ void OneServer::begin() {
 // The link's thread may wait for a name server now: nothing is connected yet, and the first
 // commands need the address anyway.
 void OneServer::look_up() {
-  auto found = net::resolve_server(url_);
+  auto found = net::resolve_server(options_.url);
   if (!found.ok()) return;
   address_.set_addresses(std::move(found).value());
   has_led_ = true;
@@ -115,7 +107,7 @@ bool OneServer::is_settled(std::string_view /*key*/) const {
 // it does not matter, so it is a cheap one.
 void OneServer::track(redis::FillId id, std::string_view key) {
   const std::array<std::string_view, 2> exists = {"EXISTS", key};
-  tracker_.fill(id, {.key = key, .db = url_.db, .request = exists}, loop_.clock());
+  tracker_.fill(id, {.key = key, .db = options_.url.db, .request = exists}, loop_.clock());
 }
 
 void OneServer::ask(Words words, Done done) {
@@ -154,7 +146,7 @@ void OneServer::on_heartbeat(TimePoint sent_at) {
 void OneServer::publish() {
   if (!is_up_ || proven_at_ == TimePoint::min()) return;
   const TimePoint recent = std::min({proven_at_, confirmed_at_, exchanges_known_at_});
-  changes_.on_proven(0, recent + max_staleness_);
+  changes_.on_proven(0, recent + options_.max_staleness);
 }
 
 void OneServer::on_down(const std::string& reason) {
@@ -170,8 +162,8 @@ void OneServer::on_down(const std::string& reason) {
 // ---- a master that moves
 
 // The order is essential: no copy may be served once any connection leads to the new server.
-void OneServer::leader_changed(const topology::LeaderVerdict& verdict,
-                               const topology::LeaderResolver::Addresses& addresses, bool renews) {
+void OneServer::leader_changed(const LeaderVerdict& verdict,
+                               const LeaderResolver::Addresses& addresses, bool renews) {
   const std::string before = address_.where();
   const bool was_withheld = address_.is_withheld();
   if (verdict.problem != leader_problem_ && !verdict.problem.empty())
@@ -222,4 +214,4 @@ void OneServer::doubt() {
   });
 }
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

@@ -248,7 +248,7 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
 void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
   shared_.contact_changes.fetch_add(1, std::memory_order_relaxed);
-  proven_since_move_ |= ended;
+  if (ended) master_.note_proof();
   if (!ended && tracker_.found_replica()) writes_refused();
   if (ended && !std::exchange(outage_reported_, false)) return;
   std::size_t copies = 0;

@@ -40,7 +40,8 @@ OneServer::OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeList
       tracker_(options_.tracker, *this),
       pipeline_(options_.pipeline),
       tracking_(loop, address_, tracker_, options_.connection(), "local copies"),
-      data_(loop, address_, pipeline_, options_.connection(), "server") {
+      data_(loop, address_, pipeline_, options_.connection(), "server"),
+      master_(loop, address_, *this) {
   address_.set_tls(options_.tls);
   if (!must_be_found(options_.url)) return;
   address_.withhold("which server is the master is not known yet");
@@ -48,29 +49,31 @@ OneServer::OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeList
 }
 
 void OneServer::begin() {
-  if (is_watched(options_.url) && !must_be_found(options_.url)) look_up();
-  watch_ = watch_leader(
-      loop_, watch_options(options_, address_),
-      [this] {
-        return redis::Credentials{options_.url.user, options_.url.password};
-      },
-      *this);
-  if (watch_ != nullptr) watch_->begin();
+  const net::RedisUrl& url = options_.url;
+  if (is_watched(url)) {
+    const bool has_led = !must_be_found(url) && look_up();
+    master_.begin(
+        watch_options(options_, address_),
+        [&url] {
+          return redis::Credentials{url.user, url.password};
+        },
+        has_led);
+  }
   tracking_.connect();
   data_.connect();
 }
 
-// The link's thread may wait for a name server now: nothing is connected yet, and the first
+// The loop's thread may wait for a name server now: nothing is connected yet, and the first
 // commands need the address anyway.
-void OneServer::look_up() {
+bool OneServer::look_up() {
   auto found = net::resolve_server(options_.url);
-  if (!found.ok()) return;
+  if (!found.ok()) return false;
   address_.set_addresses(std::move(found).value());
-  has_led_ = true;
+  return true;
 }
 
 void OneServer::end_tracking(const std::string& reason) {
-  watch_.reset();
+  master_.end();
   tracking_.close(reason);
   has_ended_tracking_ = true;
 }
@@ -92,7 +95,7 @@ void OneServer::flush() {
 }
 
 void OneServer::close(const std::string& reason) {
-  watch_.reset();
+  master_.end();
   tracking_.close(reason);
   data_.close(reason);
 }
@@ -115,7 +118,7 @@ void OneServer::ask(Words words, Done done) {
   pipeline_.ask(
       args,
       [this, done = std::move(done)](Result<resp::Value> said) {
-        if (said.ok() && said->is_error() && said->text.starts_with("READONLY")) doubt();
+        if (said.ok() && said->is_error() && said->text.starts_with("READONLY")) master_.doubt();
         done(std::move(said));
       },
       loop_.clock());
@@ -130,8 +133,9 @@ void OneServer::on_facts(const redis::ServerFacts& facts) {
 
 void OneServer::on_up() {
   if (is_cluster_) return;
-  is_up_ = proven_since_move_ = true;
-  listener_.set_problem(leader_problem_);
+  is_up_ = true;
+  master_.note_proof();
+  listener_.set_problem(master_.problem());
   listener_.set_up(true);
 }
 
@@ -156,62 +160,39 @@ void OneServer::on_down(const std::string& reason) {
   listener_.set_problem(reason);
   changes_.on_proven(0, TimePoint::min());
   changes_.on_all_changed();
-  if (tracker_.found_replica()) doubt();
+  if (tracker_.found_replica()) master_.doubt();
 }
 
 // ---- a master that moves
 
-// The order is essential: no copy may be served once any connection leads to the new server.
-void OneServer::leader_changed(const LeaderVerdict& verdict,
-                               const LeaderResolver::Addresses& addresses, bool renews) {
-  const std::string before = address_.where();
-  const bool was_withheld = address_.is_withheld();
-  if (verdict.problem != leader_problem_ && !verdict.problem.empty())
-    log(LogLevel::kWarning, "server.url: " + verdict.problem);
-  leader_problem_ = verdict.problem;
-  if (!verdict.leader) {
-    if (!was_withheld) leave_server();
-    address_.withhold(verdict.problem);
-    follow_server();
-  } else if (was_withheld || renews || verdict.leader->text() != before) {
-    leave_server();
-    address_.move_to(*verdict.leader, addresses);
-    const bool is_anew = has_led_ && verdict.leader->text() == before;
-    log(LogLevel::kInfo,
-        is_anew ? "server.url: connecting to " + before +
-                      " anew, because its name leads to another server, or its server has become "
-                      "a replica"
-                : "server.url: the master is " + verdict.leader->text());
-    follow_server();
-    if (std::exchange(has_led_, true)) moved_at_ = loop_.clock();
-  } else if (is_up_) {
-    listener_.set_problem(leader_problem_);
-  }
-}
-
-void OneServer::leader_confirmed(TimePoint at) {
-  confirmed_at_ = at;
-  publish();
-}
-
-void OneServer::leave_server() {
+void OneServer::leave_master() {
   proven_at_ = confirmed_at_ = TimePoint::min();
-  proven_since_move_ = false;
   changes_.on_proven(0, TimePoint::min());
   changes_.on_all_changed();
 }
 
-void OneServer::follow_server() {
+void OneServer::follow_master() {
   tracking_.follow();
   data_.follow();
 }
 
-// A server that was a replica from the start is what the operator wants.
-void OneServer::doubt() {
-  if (watch_ == nullptr || !std::exchange(proven_since_move_, false)) return;
-  loop_.post([this] {
-    if (watch_ != nullptr) watch_->doubt();
-  });
+void OneServer::master_told(const FollowedMaster::Change& change) {
+  const LeaderVerdict& verdict = change.verdict;
+  if (change.is_new_problem && !verdict.problem.empty())
+    log(LogLevel::kWarning, "server.url: " + verdict.problem);
+  if (is_up_) listener_.set_problem(verdict.problem);
+  if (!change.is_move) return;
+  log(LogLevel::kInfo, change.had_led && !change.is_other
+                           ? "server.url: connecting to " + change.before +
+                                 " anew, because its name leads to another server, or its server "
+                                 "has become a replica"
+                           : "server.url: the master is " + verdict.leader->text());
+  if (change.had_led) moved_at_ = loop_.clock();
+}
+
+void OneServer::master_confirmed(TimePoint at) {
+  confirmed_at_ = at;
+  publish();
 }
 
 }  // namespace heatsink::topology

@@ -3,14 +3,13 @@
 // moves.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "heatsink/net/net.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/topology/followed_master.h"
 #include "heatsink/topology/key_servers.h"
-#include "heatsink/topology/leader_watch.h"
 
 namespace heatsink::topology {
 
@@ -18,7 +17,7 @@ namespace heatsink::topology {
 // end before any connection leads to another master, or where the name of the server leads now.
 class OneServer final : public KeyServers,
                         private redis::TrackerEvents,
-                        private LeaderWatch::Listener {
+                        private FollowedMaster::Listener {
  public:
   // All references outlive it.
   OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeListener& changes,
@@ -52,14 +51,12 @@ class OneServer final : public KeyServers,
   void on_rights_changed() override { changes_.on_all_changed(); }
   void on_down(const std::string& reason) override;
 
-  void leader_changed(const LeaderVerdict& verdict, const LeaderResolver::Addresses& addresses,
-                      bool renews) override;
-  void leader_confirmed(TimePoint at) override;
+  void leave_master() override;
+  void follow_master() override;
+  void master_told(const FollowedMaster::Change& change) override;
+  void master_confirmed(TimePoint at) override;
 
-  void look_up();
-  void leave_server();
-  void follow_server();
-  void doubt();
+  bool look_up();
   void publish();
 
   net::EventLoop& loop_;
@@ -71,14 +68,11 @@ class OneServer final : public KeyServers,
   redis::Pipeline pipeline_;
   redis::ServerConnection tracking_;
   redis::ServerConnection data_;
-  std::unique_ptr<LeaderWatch> watch_;  // null: the server is the one of the URL
-  std::string leader_problem_;
+  FollowedMaster master_;
   TimePoint proven_at_ = TimePoint::min();           // of the tracker's last heartbeat; min(): none
   TimePoint confirmed_at_ = TimePoint::max();        // max(): the URL names the server itself
   TimePoint exchanges_known_at_ = TimePoint::max();  // max(): the server does not tell
   TimePoint moved_at_ = TimePoint::min();  // to another master than the first; min(): never
-  bool has_led_ = false;
-  bool proven_since_move_ = false;
   bool is_cluster_ = false;
   bool is_up_ = false;
   bool has_ended_tracking_ = false;

@@ -72,7 +72,9 @@ void Core::on_slots_changed(const std::vector<bool>& slots) {
       [&slots](std::string_view key, const CachedValue&) { return slots[resp::key_slot(key)]; });
 }
 
-void Core::on_proven(topology::ServerIndex server, TimePoint until) { served_until_.set(server, until); }
+void Core::on_proven(topology::ServerIndex server, TimePoint until) {
+  served_until_.set(server, until);
+}
 
 // ---- commands to the server
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ class ServerNodesTest : public testing::Test {
         error,
         [this, error, times](ServerNode& node, bool is_asking, redis::Pipeline::Done done) {
           if (!is_wanted_ && !sent_.empty()) return false;
+          nodes_asked_.insert(&node);
           sent_.push_back((is_asking ? "asking " : "") + node.address.url().address.text());
           if (sent_.size() > times) return true;
           resp::Value reply;
@@ -46,6 +48,7 @@ class ServerNodesTest : public testing::Test {
   ServerOptions options_;
   std::unique_ptr<ServerNodes> nodes_;
   std::vector<std::string> sent_;
+  std::set<const ServerNode*> nodes_asked_;
   std::string passed_on_;
   bool is_wanted_ = true;
 };
@@ -66,6 +69,7 @@ TEST_F(ServerNodesTest, RedirectsNameNodesAsTheyAreAnnounced) {
 TEST_F(ServerNodesTest, TheFirstNodeIsKnownByWhereItIsReached) {
   begin("redis://127.0.0.1:17000");
   EXPECT_EQ(named_by("MOVED 3999 10.0.0.5:7000"), "127.0.0.1:17000");
+  EXPECT_EQ(nodes_asked_.size(), 1U) << "one node, not two of the same address";
 }
 
 TEST_F(ServerNodesTest, ALoopOfRedirectsEnds) {

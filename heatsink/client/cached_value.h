@@ -11,7 +11,6 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/client/size_of.h"
-#include "heatsink/topology/key_servers.h"
 
 namespace heatsink::client {
 

@@ -45,6 +45,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       audit_reader_(shared, loop_, auditor_),
+      master_(loop_, shared.upstream_address, *this),
       inbox_(static_cast<std::size_t>(shared.options().workers)),
       summaries_(shared.rules().measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),

@@ -50,15 +50,13 @@ OneServer::OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeList
 
 void OneServer::begin() {
   const net::RedisUrl& url = options_.url;
-  if (is_watched(url)) {
-    const bool has_led = !must_be_found(url) && look_up();
-    master_.begin(
-        watch_options(options_, address_),
-        [&url] {
-          return redis::Credentials{url.user, url.password};
-        },
-        has_led);
-  }
+  const bool has_led = is_watched(url) && !must_be_found(url) && look_up();
+  master_.begin(
+      watch_options(options_, address_),
+      [&url] {
+        return redis::Credentials{url.user, url.password};
+      },
+      has_led);
   tracking_.connect();
   data_.connect();
 }

@@ -164,8 +164,8 @@ std::vector<report::CopiesReport::Copy> CopyKeeper::best_copies() const {
   return copies;
 }
 
-// Of the counts of this measure. The window moves in slots: of the oldest one nothing is left, and
-// the latest one has only begun.
+// How long the counts of this measure cover. The window moves in slots: nothing is left of the
+// oldest one, and the latest one has only begun.
 double CopyKeeper::counted_seconds(const detect::Measure& measure) const {
   const auto counts = std::find_if(
       merged_.begin(), merged_.end(),

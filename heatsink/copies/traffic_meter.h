@@ -34,7 +34,7 @@ class TrafficMeter {
   // Call it about once per second: older work counts less.
   void tick();
   admit::TrafficShape shape() const { return shape_of(steady_); }
-  // Of the last few seconds: shows how far the figures wander.
+  // The shape of the last few seconds: shows how far the figures wander.
   admit::TrafficShape recent() const { return shape_of(recent_); }
 
  private:

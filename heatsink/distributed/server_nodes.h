@@ -20,7 +20,7 @@ namespace heatsink::distributed {
 struct ServerNode {
   ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
              const ServerOptions& options);
-  // Of `login` only the user, the password and the database are used. `followed` outlives it.
+  // Uses only the user, the password and the database of `login`. `followed` outlives it.
   ServerNode(net::EventLoop& loop, redis::UpstreamAddress& followed, const net::RedisUrl& login,
              const ServerOptions& options);
 

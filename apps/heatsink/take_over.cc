@@ -253,7 +253,7 @@ void TakeOver::Answers::send(std::uint64_t token, bool taken_here) {
   --open;
 }
 
-// Of a predecessor that has ended, clients may still be on their way to the workers.
+// Clients of a predecessor that has ended may still be on their way to the workers.
 void TakeOver::await_answers() const {
   const TimePoint end = BootClock::now() + kConfirmOneWithin;
   while (answers_->open > 0 && !ends_ && BootClock::now() < end)

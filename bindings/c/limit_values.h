@@ -20,7 +20,7 @@ T given(Result<T> result) {
   return std::move(result).value();
 }
 
-// Of heatsink_limit or heatsink_local_limit: 0 and null have their defaults.
+// Reads a heatsink_limit or heatsink_local_limit: 0 and null stand for their defaults.
 template <class Limit>
 limit::LimiterOptions limiter_options(const Limit& values) {
   limit::LimiterOptions options;

@@ -72,7 +72,7 @@ class Chooser {
     double saved;  // share of the reads that copies answer, less the costs; may be negative
   };
   std::vector<Estimate> estimates() const;  // one per alternative
-  // Of the current choice; of the best alternative if nothing is copied.
+  // The rate of the current choice, or of the best alternative if nothing is copied.
   double fills_per_read() const;
   // For the latest choice that copied anything. Empty at first, and for some time after a change.
   std::vector<CopyCurve::Point> curve() const { return curve_.points(costs_); }

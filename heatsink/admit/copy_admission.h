@@ -83,7 +83,7 @@ class CopyAdmission {
   }
   // No further access is sampled before take_sampled().
   bool is_full() const { return sampled_.size() >= sampled_max_; }
-  // Those since the last call, for Chooser; those beyond sampled_max are lost.
+  // The samples since the last call, for Chooser. Samples beyond sampled_max are lost.
   std::vector<SampledAccess> take_sampled() {
     forget_written();
     return std::exchange(sampled_, {});

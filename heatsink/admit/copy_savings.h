@@ -39,14 +39,14 @@ class CopySavings {
 
   // O(1) per call or hit, amortised.
   void hit(std::span<const SampledHit> hits);
-  // Of a key without hits they do not count: it cannot be among those that save most.
+  // Fills and ends of a key without hits do not count: it cannot be among those that save most.
   void filled(KeyHash key);
   void ended(KeyHash key);  // the server has said that a copy has changed
 
   // Call it about once per second. O(keys).
   void tick(TimePoint now);
 
-  // Those that save most, the best one first; only keys that save anything and for which
+  // The keys that save most, the best one first; only keys that save anything and for which
   // `is_listed` is true. O(keys), and as many calls as it takes.
   std::vector<CopySaving> top(std::size_t count, const Costs& costs, TimePoint now,
                               const std::function<bool(KeyHash)>& is_listed) const;

@@ -45,7 +45,7 @@ class HitSampler {
   // As take(), but it was no hit.
   void skip() noexcept;
 
-  // Those since the last call. Begins a turn.
+  // The samples since the last call. Begins a turn.
   std::vector<SampledHit> take_sampled();
 
   std::size_t sampled_max() const { return per_turn_ * (kDoublingsMax + 1); }

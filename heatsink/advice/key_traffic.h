@@ -51,7 +51,7 @@ struct KeyTraffic {
   // Processes that would hold copies: proxies, or applications with the library. At least 1.
   std::uint32_t holders = 1;
   std::uint32_t masters = 1;  // nodes over which keys can be split; 1: no cluster
-  // Of its node; nothing: not known.
+  // How many replicas its node has; nothing: not known.
   std::optional<std::uint32_t> replicas = 0;
   bool reads_can_be_local = true;  // copies can answer its commands
   std::optional<Nanos> ttl{};      // until it expires; nothing: never, or not known

@@ -48,7 +48,7 @@ class Fences {
   // The proxy has shown a client, or is about to show it, what the server replied at `now` or
   // earlier. Of the name in all databases: of a write.
   void raise(NameHash name, TimePoint now) noexcept;
-  // Of the key alone: of a read.
+  // Raises the fence of the key in its own database only, for a read.
   void raise(KeyHash key, TimePoint now) noexcept { table_.raise_fence(key, now); }
 
   // Like raise(), for a command whose keys are unknown. It ends no copy: the server pushes

@@ -152,7 +152,7 @@ class HotTable {
   // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1
   // at first.
   void set_reads_to_pay(std::uint32_t reads) { reads_to_pay_ = reads; }
-  // Of the copies that depend on this proof: all.
+  // Drops all copies that depend on this proof.
   void drop_all(ProofIndex proof = 0);
   // Drops the copies that need it. Copies of Level::kTtl, and those of
   // ConsistencyPolicy::keeps_unproven (whose generation has ended), stay. drop_proof_independent()

@@ -25,7 +25,7 @@ class CachedValue {
 
   std::size_t bytes = sizeof(CachedValue);  // of memory in total
   bool missing = false;                     // the source has no such key
-  std::uint16_t server = 0;                 // whose proofs it needs (ServerIndex)
+  std::uint16_t server = 0;                 // whose proofs it needs (topology::ServerIndex)
   TimePoint loaded_at{};                    // when the load began
   TimePoint expires_at{};                   // must not be served from then on
   TimePoint refresh_at{};                   // the first reader from then on asks for a new copy

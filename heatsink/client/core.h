@@ -39,6 +39,7 @@
 #include "heatsink/detect/detect.h"
 #include "heatsink/report/event.h"
 #include "heatsink/report/node_report.h"
+#include "heatsink/topology/key_servers.h"
 
 namespace heatsink::httpd {
 class HttpServer;
@@ -183,9 +184,9 @@ class Core final : private ServerListener {
 
   void on_changed(std::string_view key) override;
   void on_all_changed() override;
-  void on_server_changed(ServerIndex server) override;
+  void on_server_changed(topology::ServerIndex server) override;
   void on_slots_changed(const std::vector<bool>& slots) override;
-  void on_proven(ServerIndex server, TimePoint until) override;
+  void on_proven(topology::ServerIndex server, TimePoint until) override;
   std::atomic<std::uint64_t>* own_commands() override { return &counters_.own_commands; }
   std::uint64_t hash_seed() const override { return seed_; }
   std::vector<detect::Summary> counted() override;

@@ -61,8 +61,8 @@ double per_access(std::uint64_t count, const Counts& counts) {
 
 }  // namespace
 
-// Of several processes with the same options only the first gets the port. The others must still
-// work, so that is only a warning.
+// Several processes may have the same options, and only the first gets the port. The others must
+// still work, so that is only a warning.
 void Core::start_page() {
   if (options_.admin_listen == "off") return;
   const Result<net::HostPort> listen = net::parse_host_port(options_.admin_listen);

@@ -57,7 +57,7 @@ void Core::on_all_changed() {
   kept_.drop_all();
 }
 
-void Core::on_server_changed(ServerIndex server) {
+void Core::on_server_changed(topology::ServerIndex server) {
   count(counters_.flushes);
   const std::lock_guard lock(keep_mutex_);
   all_changed_at_ = now();
@@ -72,7 +72,9 @@ void Core::on_slots_changed(const std::vector<bool>& slots) {
       [&slots](std::string_view key, const CachedValue&) { return slots[resp::key_slot(key)]; });
 }
 
-void Core::on_proven(ServerIndex server, TimePoint until) { served_until_.set(server, until); }
+void Core::on_proven(topology::ServerIndex server, TimePoint until) {
+  served_until_.set(server, until);
+}
 
 // ---- commands to the server
 

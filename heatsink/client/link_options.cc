@@ -18,31 +18,11 @@ namespace {
 // How often the tracker asks for the rights of its user.
 constexpr Nanos kRightsInterval = Millis(500);
 
-}  // namespace
-
-net::RedisUrl url_of(const ClientOptions& options) {
-  Result<net::RedisUrl> url = net::parse_upstream_url(options.server_url);
-  if (!url.ok()) throw std::invalid_argument("server.url: " + url.error().message);
-  return std::move(url).value();
-}
-
 topology::AddressTranslation translation_of(const ClientOptions& options) {
   Result<topology::AddressTranslation> pairs =
       topology::AddressTranslation::parse(options.server_translate);
   if (!pairs.ok()) throw std::invalid_argument("server.translate: " + pairs.error().message);
   return std::move(pairs).value();
-}
-
-net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
-  if (!url.tls) return {};
-  if (!options.server_tls_verify)
-    log(LogLevel::kWarning, "server.tls-verify is off: the server's identity is not checked");
-  const std::string& name = options.server_tls_server_name;
-  Result<net::TlsContext> context = net::TlsContext::client(
-      {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,
-       name.empty() ? url.address.host : name, options.server_tls_verify, !name.empty()});
-  if (!context.ok()) throw std::invalid_argument("server.tls-*: " + context.error().message);
-  return std::move(context).value();
 }
 
 redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url) {
@@ -59,25 +39,50 @@ redis::TrackerOptions tracker_options(const ClientOptions& options, const net::R
   return tracker;
 }
 
-redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url) {
-  return {.credentials = {url.user, url.password},
-          .db = url.db,
-          .counts_requests = false,  // they are the application's
-          .response_timeout = options.server_response_timeout};
+}  // namespace
+
+net::RedisUrl url_of(const ClientOptions& options) {
+  Result<net::RedisUrl> url = net::parse_upstream_url(options.server_url);
+  if (!url.ok()) throw std::invalid_argument("server.url: " + url.error().message);
+  return std::move(url).value();
 }
 
-redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime) {
-  return {.connect_timeout = options.server_connect_timeout,
-          .backoff_min = options.server_backoff_min,
-          .backoff_max = options.server_backoff_max,
-          .seed = runtime.draw_seed()};
+net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url) {
+  if (!url.tls) return {};
+  if (!options.server_tls_verify)
+    log(LogLevel::kWarning, "server.tls-verify is off: the server's identity is not checked");
+  const std::string& name = options.server_tls_server_name;
+  Result<net::TlsContext> context = net::TlsContext::client(
+      {options.server_tls_ca, options.server_tls_cert, options.server_tls_key,
+       name.empty() ? url.address.host : name, options.server_tls_verify, !name.empty()});
+  if (!context.ok()) throw std::invalid_argument("server.tls-*: " + context.error().message);
+  return std::move(context).value();
 }
 
-redis::ServerConnectionOptions own_connection_options(const ClientOptions& options,
-                                                      Runtime& runtime, ChangeListener& changes) {
-  redis::ServerConnectionOptions own = connection_options(options, runtime);
-  own.commands = changes.own_commands();
-  return own;
+topology::KeyServersOptions key_servers_options(const ClientOptions& options,
+                                                const net::RedisUrl& url,
+                                                const net::TlsContext& tls, Runtime& runtime,
+                                                std::atomic<std::uint64_t>* own_commands) {
+  topology::KeyServersOptions servers;
+  servers.url = url;
+  servers.tls = tls;
+  servers.sentinel_credentials = {options.server_sentinel_user, options.server_sentinel_password};
+  servers.translation = translation_of(options);
+  servers.tracker = tracker_options(options, url);
+  servers.pipeline.credentials = {url.user, url.password};
+  servers.pipeline.db = url.db;
+  servers.pipeline.counts_requests = false;  // they are the application's
+  servers.pipeline.response_timeout = options.server_response_timeout;
+  servers.connection = [&options, &runtime, own_commands] {
+    return redis::ServerConnectionOptions{.connect_timeout = options.server_connect_timeout,
+                                          .backoff_min = options.server_backoff_min,
+                                          .backoff_max = options.server_backoff_max,
+                                          .seed = runtime.draw_seed(),
+                                          .commands = own_commands};
+  };
+  servers.max_staleness = options.max_staleness;
+  servers.copy_life = options.expire_after_write;
+  return servers;
 }
 
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,

@@ -2,7 +2,9 @@
 // Turns the options of a Client into those of the connections of its link.
 #pragma once
 
-#include "heatsink/client/key_servers.h"
+#include <atomic>
+#include <cstdint>
+
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/fleet/fleet.h"
@@ -17,14 +19,13 @@ inline constexpr Nanos kRequestTick = Millis(50);
 
 // All throw std::invalid_argument if an option cannot be used.
 net::RedisUrl url_of(const ClientOptions& options);
-topology::AddressTranslation translation_of(const ClientOptions& options);
 net::TlsContext tls_of(const ClientOptions& options, const net::RedisUrl& url);
-redis::TrackerOptions tracker_options(const ClientOptions& options, const net::RedisUrl& url);
-redis::PipelineOptions pipeline_options(const ClientOptions& options, const net::RedisUrl& url);
-redis::ServerConnectionOptions connection_options(const ClientOptions& options, Runtime& runtime);
-// Counts the commands that nobody has asked the library for.
-redis::ServerConnectionOptions own_connection_options(const ClientOptions& options,
-                                                      Runtime& runtime, ChangeListener& changes);
+// Options and runtime outlive what it returns. `own_commands`: counts the commands that nobody has
+// asked the library for; null: they are not counted.
+topology::KeyServersOptions key_servers_options(const ClientOptions& options,
+                                                const net::RedisUrl& url,
+                                                const net::TlsContext& tls, Runtime& runtime,
+                                                std::atomic<std::uint64_t>* own_commands);
 fleet::LinkOptions fleet_options(const ClientOptions& options, const net::RedisUrl& url,
                                  const net::TlsContext& tls, Runtime& runtime,
                                  std::uint64_t hash_seed);

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/client/key_servers.h"
+#include "heatsink/topology/key_servers.h"
 
 namespace heatsink::client {
 
@@ -25,7 +25,7 @@ class ServedUntil {
   }
   ServedUntil(const ServedUntil&) = delete;
 
-  TimePoint of(ServerIndex server) const noexcept {
+  TimePoint of(topology::ServerIndex server) const noexcept {
     return TimePoint(Nanos(until_[server].load(std::memory_order_acquire)));
   }
   // The latest time that any server has given.
@@ -33,7 +33,7 @@ class ServedUntil {
     return TimePoint(Nanos(latest_.load(std::memory_order_relaxed)));
   }
 
-  void set(ServerIndex server, TimePoint until) noexcept {
+  void set(topology::ServerIndex server, TimePoint until) noexcept {
     const std::int64_t at = until.time_since_epoch().count();
     until_[server].store(at, std::memory_order_release);
     latest_.store(std::max(latest_.load(std::memory_order_relaxed), at), std::memory_order_relaxed);

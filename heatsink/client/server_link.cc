@@ -6,10 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/client/cluster_nodes.h"
 #include "heatsink/client/errors.h"
 #include "heatsink/client/link_options.h"
-#include "heatsink/client/one_server.h"
 #include "heatsink/net/net.h"
 #include "heatsink/topology/topology.h"
 
@@ -21,33 +19,36 @@ constexpr char kClosed[] = "the client is closed";
 }  // namespace
 
 struct ServerLink::Wire {
-  Wire(const ClientOptions& options, KeyServers::Listener& owner, ServerListener& listener,
-       Runtime& runtime)
-      : loop(runtime.make_poller()), url(url_of(options)), tls(tls_of(options, url)) {
+  Wire(const ClientOptions& options, topology::KeyServers::Listener& owner,
+       ServerListener& listener, Runtime& runtime)
+      : loop(runtime.make_poller()),
+        url(url_of(options)),
+        tls(tls_of(options, url)),
+        how(key_servers_options(options, url, tls, runtime, listener.own_commands())) {
     if (url.topology == net::Topology::kCluster)
-      servers = make_cluster(options, listener, owner, runtime);
+      servers = make_cluster(listener, owner);
     else
-      servers = make_one(options, listener, owner, runtime);
+      servers = make_one(listener, owner);
     if (options.fleet_enabled) make_fleet(options, listener, runtime);
   }
 
   void make_fleet(const ClientOptions& options, ServerListener& listener, Runtime& runtime) {
-    fleet::LinkOptions how = fleet_options(options, url, tls, runtime, listener.hash_seed());
-    how.member.matters = listener.matters();
-    how.server.commands = listener.own_commands();
-    if (topology::must_be_found(url)) how.followed = &one->address();
-    fleet = std::make_unique<fleet::Link>(loop, how, [&listener] { return listener.counted(); });
+    fleet::LinkOptions member = fleet_options(options, url, tls, runtime, listener.hash_seed());
+    member.member.matters = listener.matters();
+    member.server.commands = listener.own_commands();
+    if (topology::must_be_found(url)) member.followed = &one->address();
+    fleet = std::make_unique<fleet::Link>(loop, member, [&listener] { return listener.counted(); });
   }
 
-  std::unique_ptr<KeyServers> make_one(const ClientOptions& options, ServerListener& listener,
-                                       KeyServers::Listener& owner, Runtime& runtime) {
-    auto made = std::make_unique<OneServer>(loop, options, url, tls, runtime, listener, owner);
+  std::unique_ptr<topology::KeyServers> make_one(ServerListener& listener,
+                                                 topology::KeyServers::Listener& owner) {
+    auto made = std::make_unique<topology::OneServer>(loop, how, listener, owner);
     one = made.get();
     return made;
   }
-  std::unique_ptr<KeyServers> make_cluster(const ClientOptions& options, ServerListener& listener,
-                                           KeyServers::Listener& owner, Runtime& runtime) {
-    return std::make_unique<ClusterNodes>(loop, options, url, tls, runtime, listener, owner);
+  std::unique_ptr<topology::KeyServers> make_cluster(ServerListener& listener,
+                                                     topology::KeyServers::Listener& owner) {
+    return std::make_unique<topology::ClusterNodes>(loop, how, listener, owner);
   }
   // A node may name the other ones, unless a path leads to it.
   bool may_become_cluster() const {
@@ -58,10 +59,11 @@ struct ServerLink::Wire {
   net::EventLoop loop;
   const net::RedisUrl url;
   const net::TlsContext tls;
-  OneServer* one = nullptr;  // null: a cluster from the start
-  std::unique_ptr<KeyServers> servers;
+  const topology::KeyServersOptions how;
+  topology::OneServer* one = nullptr;  // null: a cluster from the start
+  std::unique_ptr<topology::KeyServers> servers;
   // `one`, for the commands that were under way when it was found to be a node. Null: none.
-  std::unique_ptr<KeyServers> former;
+  std::unique_ptr<topology::KeyServers> former;
   std::unique_ptr<fleet::Link> fleet;  // null: this process counts alone
 };
 
@@ -70,8 +72,8 @@ ServerLink::ServerLink(const ClientOptions& options, ServerListener& listener, R
       runtime_(runtime),
       options_(options),
       patience_(options.server_connect_timeout + options.server_response_timeout + kRequestTick),
-      wire_(std::make_unique<Wire>(options_, static_cast<KeyServers::Listener&>(*this), listener,
-                                   runtime)) {}
+      wire_(std::make_unique<Wire>(options_, static_cast<topology::KeyServers::Listener&>(*this),
+                                   listener, runtime)) {}
 
 ServerLink::~ServerLink() { stop(); }
 
@@ -160,8 +162,7 @@ void ServerLink::on_cluster_found() {
 void ServerLink::become_cluster() {
   Wire& wire = *wire_;
   wire.one->end_tracking("the server is a node of a cluster");
-  wire.former =
-      std::exchange(wire.servers, wire.make_cluster(options_, listener_, *this, runtime_));
+  wire.former = std::exchange(wire.servers, wire.make_cluster(listener_, *this));
   wire.servers->begin();
   wire.loop.call_after(patience_, [&wire] {
     wire.former->close("the server is a node of a cluster");
@@ -190,7 +191,7 @@ resp::Value ServerLink::ask(std::initializer_list<std::string_view> request) {
 
 // The first commands may be faster than the tracker, which finds out that the server is a node, or
 // come between that and become_cluster().
-void ServerLink::send(KeyServers::Words words, KeyServers::Done done) {
+void ServerLink::send(topology::KeyServers::Words words, topology::KeyServers::Done done) {
   const bool may_be_node = !wire_->is_cluster() && wire_->may_become_cluster();
   if (!may_be_node) return wire_->servers->ask(std::move(words), std::move(done));
   wire_->servers->ask(words, [this, words, done = std::move(done)](Result<resp::Value> said) {
@@ -211,7 +212,7 @@ ServerLink::Watch ServerLink::watch(std::string_view key) {
 }
 
 void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer) {
-  const KeyServers& servers = *wire_->servers;
+  const topology::KeyServers& servers = *wire_->servers;
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, Tracked{std::move(answer), servers.server_of(key), servers.losses(),
                                servers.is_settled(key)});

@@ -14,16 +14,16 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/client/key_servers.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/runtime.h"
 #include "heatsink/fleet/fleet.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/topology/key_servers.h"
 
 namespace heatsink::client {
 
 // What a link tells its owner. The link's thread calls it.
-class ServerListener : public ChangeListener {
+class ServerListener : public topology::ChangeListener {
  public:
   // With fleet.enabled: what this process counts now, with the names of its keys; and what the
   // fleet counts. Its keys are hashed with hash_seed() and in the database of the URL.
@@ -43,7 +43,7 @@ class ServerListener : public ChangeListener {
 
 // One thread with connections that reconnect by themselves. Any thread may call; calls block. A
 // forked child must not call or destroy it.
-class ServerLink final : private KeyServers::Listener {
+class ServerLink final : private topology::KeyServers::Listener {
  public:
   // Throws std::invalid_argument if server.url or a file of server.tls-* cannot be used. A server
   // that is down is no error. The runtime must outlive it.
@@ -60,8 +60,8 @@ class ServerLink final : private KeyServers::Listener {
     bool is_tracked = false;
     TimePoint tracked_at{};
     TimePoint deadline = TimePoint::max();  // the key's own end, never after the server's
-    ServerIndex server = 0;                 // whose on_proven() the copy needs
-    bool is_settled = true;                 // see KeyServers::is_settled()
+    topology::ServerIndex server = 0;       // whose on_proven() the copy needs
+    bool is_settled = true;                 // see topology::KeyServers::is_settled()
   };
   // Blocks for one round trip, at most cache.max-staleness. Not tracked: the server is away, or
   // does not let this user read the key.
@@ -78,7 +78,7 @@ class ServerLink final : private KeyServers::Listener {
   struct Wire;
   struct Tracked {
     std::shared_ptr<Awaited<Watch>> answer;
-    ServerIndex server = 0;
+    topology::ServerIndex server = 0;
     std::uint64_t losses = 0;  // of the servers when the key was asked for
     bool is_settled = true;
   };
@@ -94,7 +94,7 @@ class ServerLink final : private KeyServers::Listener {
   bool post(std::function<void()> work);  // false: stopped, or too much work waits
   std::string why_not_posted() const;
   void send_watch(const std::string& key, std::shared_ptr<Awaited<Watch>> answer);
-  void send(KeyServers::Words words, KeyServers::Done done);
+  void send(topology::KeyServers::Words words, topology::KeyServers::Done done);
   void become_cluster();
 
   ServerListener& listener_;

@@ -29,7 +29,7 @@ struct WindowReading {
   Millis covered{0};  // the time that is covered: as asked for, or up to a slot less
   Millis slot{0};     // the step in which the window moves
   Millis length{0};   // how long the server keeps the numbers
-  // Of 4 parts of the statistic, how many could not be read, and why. Their numbers are missing.
+  // How many of the 4 parts of the statistic could not be read, and why. Their numbers are missing.
   std::uint32_t shards_missing = 0;
   std::string problem;
 };

@@ -67,8 +67,8 @@ class CopyChooser {
   // For people.
   const admit::CostedChooser& chooser() const { return *chooser_; }
   const admit::Choice& choice() const { return chooser_->choice(); }
-  // Of the choice, in reads of the server: a fill has its part of the wake-ups (reads_to_pay is not
-  // set).
+  // The costs of the choice, in reads of the server: a fill has its part of the wake-ups
+  // (reads_to_pay is not set).
   admit::Costs costs() const { return chooser_->costs(); }
   // How far the cost of a fill has wandered in about the last half minute: two standard deviations
   // of what a few seconds showed. The choice works with the mean.

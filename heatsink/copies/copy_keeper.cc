@@ -45,6 +45,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       inspector_(loop_, shared),
       auditor_(shared, counters_, *this),
       audit_reader_(shared, loop_, auditor_),
+      master_(loop_, shared.upstream_address, *this),
       inbox_(static_cast<std::size_t>(shared.options().workers)),
       summaries_(shared.rules().measures().size(),
                  std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
@@ -249,7 +250,7 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
 void CopyKeeper::proof_state_changed(const std::string& reason) {
   const bool ended = reason.empty();
   shared_.contact_changes.fetch_add(1, std::memory_order_relaxed);
-  proven_since_move_ |= ended;
+  if (ended) master_.note_proof();
   if (!ended && tracker_.found_replica()) writes_refused();
   if (ended && !std::exchange(outage_reported_, false)) return;
   std::size_t copies = 0;

@@ -51,7 +51,7 @@ namespace heatsink::copies {
 class CopyKeeper final : public CopySource,
                          private Filler::Listener,
                          private Auditor::Listener,
-                         private topology::LeaderWatch::Listener {
+                         private topology::FollowedMaster::Listener {
  public:
   explicit CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller = nullptr);
   ~CopyKeeper();
@@ -85,7 +85,7 @@ class CopyKeeper final : public CopySource,
   // keeper are replaced, too.
   void connection_renewed(TimePoint lost_at);
   // The server has refused a write because it is a replica.
-  void writes_refused();
+  void writes_refused() { master_.doubt(); }
   // Summaries of the measures that the rules need. Newer ones replace those that the keeper has not
   // looked at yet.
   void post_summaries(std::size_t worker, std::vector<detect::Summary> summaries, bool urgent);
@@ -167,13 +167,10 @@ class CopyKeeper final : public CopySource,
 
   // copy_keeper_leader.cc
   void begin_watch();
-  void leader_changed(const topology::LeaderVerdict& verdict,
-                      const topology::LeaderResolver::Addresses& addresses, bool renews) override;
-  void leader_confirmed(TimePoint at) override;
-  void leave_server();
-  void follow_server();
-  void log_leader(const topology::LeaderVerdict& verdict, const std::string& before,
-                  bool renews) const;
+  void leave_master() override;
+  void follow_master() override;
+  void master_told(const topology::FollowedMaster::Change& change) override;
+  void master_confirmed(TimePoint at) override { shared_.proof.confirm(at); }
 
   // copy_keeper_policy.cc
   void adopt_detection(const PolicySnapshot& before);
@@ -279,10 +276,7 @@ class CopyKeeper final : public CopySource,
   KeyInspector inspector_;
   Auditor auditor_;
   AuditReader audit_reader_;
-  std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server cannot move
-  std::string leader_problem_;
-  bool proven_since_move_ = false;
-  bool has_led_ = false;                                // a server was in use
+  topology::FollowedMaster master_;
   std::unique_ptr<topology::ReplicaMonitor> replicas_;  // null: before begin()
   std::uint64_t replicas_version_ = 0;                  // epoch_version() of the map it follows
   net::TimerId suspects_timer_ = 0;

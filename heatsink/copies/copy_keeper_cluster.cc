@@ -37,7 +37,7 @@ const redis::FillSource& CopyKeeper::source() const {
   return tracker_;
 }
 
-// Of a fleet each proxy asks more seldom, so that the servers answer as often as one proxy asks.
+// Each proxy of a fleet asks more seldom, so that the servers answer as often as one proxy asks.
 void CopyKeeper::tick_cluster() {
   cluster_.tick();
   if (!cluster_.has_begun()) return;

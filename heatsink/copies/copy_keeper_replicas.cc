@@ -40,7 +40,7 @@ void CopyKeeper::adopt_replicas() {
   replicas_->set_lag(policy::shortest_lag(shared_.current().replica_reads));
 }
 
-// Of a single server the workers' address counts: a name may have several.
+// A single server is followed at the address that the workers use: a name may have several.
 void CopyKeeper::follow_masters() {
   std::vector<topology::MonitoredMaster> masters;
   replicas_version_ = shared_.cluster.epoch_version();

@@ -169,8 +169,8 @@ std::vector<report::CopiesReport::Copy> CopyKeeper::best_copies() const {
   return copies;
 }
 
-// Of the counts of this measure. The window moves in slots: of the oldest one nothing is left, and
-// the latest one has only begun.
+// How long the counts of this measure cover. The window moves in slots: nothing is left of the
+// oldest one, and the latest one has only begun.
 double CopyKeeper::counted_seconds(const detect::Measure& measure) const {
   const auto counts = std::find_if(
       merged_.begin(), merged_.end(),
@@ -254,8 +254,8 @@ std::string CopyKeeper::coherence() const {
   const bool is_confirmed =
       shared_.proof.confirmed_at() >= loop_.clock() - shared_.options().max_staleness;
   if (tracker_connection_.problem().empty() && filler_.state() == "up" && !is_confirmed)
-    return leader_problem_.empty() ? "waiting for a majority of the Sentinels to name this master"
-                                   : leader_problem_;
+    return master_.problem().empty() ? "waiting for a majority of the Sentinels to name this master"
+                                     : master_.problem();
   if (tracker_connection_.problem().empty()) return filler_.state();
   const std::string rights = tracker_connection_.lacks_a_right() ? rights_.why_no_copies() : "";
   return tracker_connection_.problem() + (rights.empty() ? "" : "; " + rights);

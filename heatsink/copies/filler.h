@@ -140,7 +140,7 @@ class Filler final : public redis::TrackerEvents {
   std::unordered_map<redis::FillId, PendingFill> pending_;
   std::unordered_map<std::uint64_t, redis::FillId> latest_;  // by hash of the read
   std::vector<BarrierRequest> barriers_wanted_;
-  // Those with after_code wait for each other's answer, because INFO costs the server more.
+  // Barriers with after_code wait for each other's answer, because INFO costs the server more.
   std::vector<BarrierRequest> after_code_wanted_;
   std::uint64_t after_code_token_ = 0;  // of the barrier under way; 0: none
   std::unordered_map<std::uint64_t, std::vector<BarrierRequest>> barriers_;  // under way, by token

@@ -23,7 +23,7 @@ inline int to_ms(TimePoint time) {
   return static_cast<int>(std::chrono::duration_cast<Millis>(time - kStart).count());
 }
 
-// Of a server without HPTTL, and of one that has it.
+// Replies to the handshake: of a server without HPTTL, and of one that has it.
 inline constexpr std::string_view kHandshake =
     "+PONG\r\n%1\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n"
     "*1\r\n*6\r\n$3\r\nget\r\n:2\r\n*1\r\n+readonly\r\n:1\r\n:1\r\n:1\r\n+OK\r\n:0\r\n";

@@ -160,7 +160,8 @@ struct NodeState {
 
   cache::Epochs epochs;
   cache::ProofStates proofs;
-  // Of a single server. In a cluster it is up while any node's is; copies depend on the nodes'.
+  // The proof of a single server. In a cluster it is up while any node's is, and copies depend on
+  // the nodes' proofs.
   cache::ProofState& proof = proofs[0];
   cache::HotTable table;
   cache::Fences fences{table};

@@ -40,7 +40,7 @@ class TrafficMeter {
   // Call it about once per second: older work counts less.
   void tick();
   admit::TrafficShape shape() const { return shape_of(steady_); }
-  // Of the last few seconds: shows how far the figures wander.
+  // The shape of the last few seconds: shows how far the figures wander.
   admit::TrafficShape recent() const { return shape_of(recent_); }
   // How much longer a read waits for a fill than for the server's own answer, in the mean of about
   // half a minute; 0: not longer, or not known yet.

@@ -18,7 +18,7 @@ namespace heatsink::detect {
 // "deadbeef" and "user" stay. A name folded by mistake hides a key, while an unfolded one only adds
 // a row.
 //
-// Of a longer key than kTemplateKeyBytes only the beginning is folded, and a star stands for the
+// Only the beginning of a key longer than kTemplateKeyBytes is folded, and a star stands for the
 // rest, so that a template has a limit.
 std::string key_template(std::string_view key);
 

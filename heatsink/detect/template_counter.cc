@@ -39,7 +39,7 @@ Words words_at(const char* from) {
   return blanked(block);
 }
 
-// Of a name of 8 to 15 bytes: its first and its last eight, which overlap.
+// The first and the last eight bytes of a name of 8 to 15 bytes; they overlap.
 Words words_of(std::string_view name) {
   std::uint64_t first = 0, last = 0;
   std::memcpy(&first, name.data(), 8);

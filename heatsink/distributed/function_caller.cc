@@ -121,7 +121,7 @@ bool FunctionCaller::was_missing(Try& one, const resp::Value& reply) {
     return true;
   }
   if (!lacks_function(reply)) return false;
-  // Of many calls in flight only the first one sends the text.
+  // Only the first one of many calls in flight sends the text.
   const FunctionLibrary& library = *one.call->function->library;
   if (one.after_loads == loads_of_[&library]) load(library);
   return true;

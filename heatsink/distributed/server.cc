@@ -16,8 +16,6 @@ namespace {
 
 // Interval of the check for servers that owe a reply for too long.
 constexpr Nanos kTick = Millis(50);
-// Minimum time between reconnects to a server that has become a replica.
-constexpr Nanos kRenewAfter = std::chrono::seconds(1);
 
 Result<net::TlsContext> tls_of(const ServerOptions& options, const net::RedisUrl& url) {
   if (!url.tls) return net::TlsContext();
@@ -37,7 +35,6 @@ struct Pending {
   TimePoint deadline;
   Server::Done done;
   net::TimerId timer = 0;
-  int redirects = 0;
 };
 
 }  // namespace
@@ -50,18 +47,13 @@ struct Server::Core {
 
   void run();
   void begin(const std::shared_ptr<Pending>& pending);
-  void ask(const std::shared_ptr<Pending>& pending, ServerNode& node, bool is_asking);
-  void on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
-                Result<resp::Value> reply);
-  bool redirect(const std::shared_ptr<Pending>& pending, const ServerNode& told_by,
-                const resp::Value& reply);
   void finish(Pending& pending, Result<resp::Value> result);
 
   const ServerOptions options;
   net::EventLoop loop;
   ServerNodes nodes;
   std::atomic<std::size_t> waiting{0};
-  std::atomic<std::uint64_t> calls{0}, failures{0}, timeouts{0}, loads{0}, redirects{0};
+  std::atomic<std::uint64_t> calls{0}, failures{0}, timeouts{0}, loads{0};
 };
 
 void Server::Core::run() {
@@ -84,46 +76,18 @@ void Server::Core::begin(const std::shared_ptr<Pending>& pending) {
     return;
   }
   if (pending->deadline != kNoDeadline) pending->timer = loop.call_at(pending->deadline, too_late);
-  ask(pending, nodes.of(pending->call->keys.front()), false);
-}
-
-void Server::Core::ask(const std::shared_ptr<Pending>& pending, ServerNode& node, bool is_asking) {
-  node.functions.call(
-      pending->call, is_asking,
-      [this, pending, &node](Result<resp::Value> reply) {
-        on_reply(pending, node, std::move(reply));
+  nodes.ask(
+      pending->call->keys.front(),
+      [pending](ServerNode& node, bool is_asking, redis::Pipeline::Done done) {
+        if (!pending->done) return false;  // the deadline has passed
+        node.functions.call(pending->call, is_asking, std::move(done), BootClock::now());
+        return true;
       },
-      BootClock::now());
-}
-
-void Server::Core::on_reply(const std::shared_ptr<Pending>& pending, ServerNode& node,
-                            Result<resp::Value> reply) {
-  // Without a reply the node may be down: other nodes are asked for its slots, and redirect.
-  if (!reply.ok()) nodes.lost(node);
-  if (!pending->done) return;  // the deadline has passed
-  if (!reply.ok() || !reply->is_error()) {
-    finish(*pending, std::move(reply));
-    return;
-  }
-  if (redirect(pending, node, *reply)) return;
-  if (is_replica(*reply)) {
-    nodes.lost(node);
-    loop.post([this] { nodes.renew_first(BootClock::now() - kRenewAfter); });
-  }
-  finish(*pending, error_of(*reply));
-}
-
-bool Server::Core::redirect(const std::shared_ptr<Pending>& pending, const ServerNode& told_by,
-                            const resp::Value& reply) {
-  if (!is_moved(reply) && !is_ask(reply)) return false;
-  if (++pending->redirects > kRedirectsMax) return false;
-  ServerNode* const node = nodes.named_by(reply.text, told_by);
-  if (node == nullptr) return false;
-  redirects.fetch_add(1, std::memory_order_relaxed);
-  // ASK is for one call only: the slot is still migrating (Redis cluster specification).
-  if (is_moved(reply)) nodes.has_slot_of(pending->call->keys.front(), *node);
-  ask(pending, *node, is_ask(reply));
-  return true;
+      [this, pending](Result<resp::Value> reply) {
+        if (!pending->done) return;
+        if (reply.ok() && reply->is_error()) return finish(*pending, error_of(*reply));
+        finish(*pending, std::move(reply));
+      });
 }
 
 void Server::Core::finish(Pending& pending, Result<resp::Value> result) {
@@ -214,7 +178,7 @@ Server::Counts Server::counts() const {
           .failures = core_->failures.load(std::memory_order_relaxed),
           .timeouts = core_->timeouts.load(std::memory_order_relaxed),
           .loads = core_->loads.load(std::memory_order_relaxed),
-          .redirects = core_->redirects.load(std::memory_order_relaxed)};
+          .redirects = core_->nodes.redirects()};
 }
 
 }  // namespace heatsink::distributed

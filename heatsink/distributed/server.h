@@ -39,7 +39,7 @@ struct ServerOptions {
   Nanos backoff_max = std::chrono::seconds(2);
   std::string client_name = "heatsink-functions";  // in CLIENT LIST
   std::string use = "functions";                   // of the connection, in the log
-  // Of the nodes that redirects name: pairs for topology::AddressTranslation::parse().
+  // Addresses of nodes that redirects name: pairs for topology::AddressTranslation::parse().
   std::string translate = {};
   std::size_t calls_max = 65'536;                  // calls that wait for their replies
   std::atomic<std::uint64_t>* commands = nullptr;  // as in redis::ServerConnectionOptions

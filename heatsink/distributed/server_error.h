@@ -14,12 +14,6 @@ namespace heatsink::distributed {
 // the function itself raised them.
 Error error_of(const resp::Value& reply);
 
-inline bool is_moved(const resp::Value& reply) {
-  return reply.is_error() && reply.text.starts_with("MOVED ");
-}
-inline bool is_ask(const resp::Value& reply) {
-  return reply.is_error() && reply.text.starts_with("ASK ");
-}
 // The server was a primary and has become a replica: its name may lead to another server now.
 inline bool is_replica(const resp::Value& reply) {
   return reply.is_error() && reply.text.find("READONLY") != std::string::npos;

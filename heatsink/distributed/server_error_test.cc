@@ -40,14 +40,5 @@ TEST(ServerError, TheRestIsTheFunctions) {
   EXPECT_LT(error_of(said(std::string(5000, 'x'))).message.size(), 400U);
 }
 
-TEST(ServerError, Redirections) {
-  EXPECT_TRUE(is_moved(said("MOVED 3999 127.0.0.1:6381")));
-  EXPECT_TRUE(is_ask(said("ASK 3999 127.0.0.1:6381")));
-  EXPECT_FALSE(is_ask(said("MOVED 3999 127.0.0.1:6381")));
-  resp::Value text = said("MOVED 1 a:1");
-  text.type = resp::Value::Type::kString;
-  EXPECT_FALSE(is_moved(text));
-}
-
 }  // namespace
 }  // namespace heatsink::distributed

@@ -5,11 +5,15 @@
 #include <random>
 #include <utility>
 
+#include "heatsink/distributed/server_error.h"
 #include "heatsink/resp/key_slot.h"
 #include "heatsink/topology/redirect.h"
 
 namespace heatsink::distributed {
 namespace {
+
+// Minimum time between reconnects to a server that has become a replica.
+constexpr Nanos kRenewAfter = std::chrono::seconds(1);
 
 redis::ServerConnectionOptions link_options(const ServerOptions& options) {
   return {.connect_timeout = options.connect_timeout,
@@ -69,12 +73,63 @@ ServerNode& ServerNodes::of(std::string_view key) {
   return found == slots_.end() ? someone() : *found->second;
 }
 
-ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& told_by) {
-  std::optional<topology::Redirect> named = topology::parse_redirect(redirect);
-  if (!named || named->kind == topology::Redirect::Kind::kTryAgain) return nullptr;
+struct ServerNodes::Request {
+  std::string key;
+  Send send;
+  redis::Pipeline::Done done;
+  int redirects = 0;
+};
+
+void ServerNodes::ask(std::string key, Send send, redis::Pipeline::Done done) {
+  ServerNode& node = of(key);
+  this->send(std::make_shared<Request>(Request{std::move(key), std::move(send), std::move(done)}),
+             node, false);
+}
+
+bool ServerNodes::send(const std::shared_ptr<Request>& request, ServerNode& node, bool is_asking) {
+  return request->send(node, is_asking, [this, request, &node](Result<resp::Value> reply) {
+    on_reply(request, node, std::move(reply));
+  });
+}
+
+void ServerNodes::on_reply(const std::shared_ptr<Request>& request, ServerNode& node,
+                           Result<resp::Value> reply) {
+  if (!reply.ok()) {
+    // The node may be down: other nodes are asked for its slots, and redirect.
+    lost(node);
+  } else if (redirect(request, node, *reply)) {
+    return;
+  } else if (is_replica(*reply)) {
+    lost(node);
+    // The name of the first node may lead elsewhere now.
+    loop_.post([this, before = loop_.clock() - kRenewAfter] { first_->link.renew(before); });
+  }
+  request->done(std::move(reply));
+}
+
+bool ServerNodes::redirect(const std::shared_ptr<Request>& request, const ServerNode& told_by,
+                           const resp::Value& reply) {
+  if (!reply.is_error()) return false;
+  const std::optional<topology::Redirect> named = topology::parse_redirect(reply.text);
+  if (!named || named->kind == topology::Redirect::Kind::kTryAgain) return false;
+  if (++request->redirects > Server::kRedirectsMax) return false;
+  ServerNode* const node = node_at(named->to, told_by);
+  if (node == nullptr) return false;
+  // ASK is for one call only: the slot is still migrating (Redis cluster specification).
+  const bool is_moved = named->kind == topology::Redirect::Kind::kMoved;
+  if (is_moved) {
+    node->is_lost = false;  // the cluster uses it again
+    slots_[resp::key_slot(request->key)] = node;
+  }
+  if (send(request, *node, !is_moved)) redirects_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+// Connects to a new node. Null: no valid address, or too many nodes.
+ServerNode* ServerNodes::node_at(net::HostPort named, const ServerNode& told_by) {
   net::RedisUrl url = told_by.address.url();
-  if (named->to.host.empty()) named->to.host = url.address.host;
-  url.address = translation_.reached(named->to);
+  if (named.host.empty()) named.host = url.address.host;
+  url.address = translation_.reached(named);
   url.unix_path.clear();
   const std::string where = url.where();
   if (where == first_->address.url().where()) return first_.get();
@@ -84,12 +139,6 @@ ServerNode* ServerNodes::named_by(std::string_view redirect, const ServerNode& t
   auto node = std::make_unique<ServerNode>(loop_, std::move(url), tls_, options_);
   node->link.connect();
   return others_.emplace(where, std::move(node)).first->second.get();
-}
-
-void ServerNodes::has_slot_of(std::string_view key, ServerNode& node) {
-  // A redirect to a node proves that the cluster uses it again.
-  node.is_lost = false;
-  slots_[resp::key_slot(key)] = &node;
 }
 
 // The node may be calling this itself, or a loop over all nodes may be running, so it is destroyed

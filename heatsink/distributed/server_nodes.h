@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the connections of a Server to its nodes, and the nodes of the slots.
+// Holds the connections to one server or to the nodes of its cluster, and follows their redirects.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,7 +20,7 @@ namespace heatsink::distributed {
 struct ServerNode {
   ServerNode(net::EventLoop& loop, net::RedisUrl url, net::TlsContext tls,
              const ServerOptions& options);
-  // Of `login` only the user, the password and the database are used. `followed` outlives it.
+  // Uses only the user, the password and the database of `login`. `followed` outlives it.
   ServerNode(net::EventLoop& loop, redis::UpstreamAddress& followed, const net::RedisUrl& login,
              const ServerOptions& options);
 
@@ -40,22 +42,31 @@ class ServerNodes {
               const ServerOptions& options, redis::UpstreamAddress* followed = nullptr);
 
   void connect() { first_->link.connect(); }
-  ServerNode& of(std::string_view key);
-  // The node that "MOVED 3999 10.0.0.7:6381" or "ASK ..." from `told_by` names; connects to it if
-  // it is new. Null: no valid address, or too many nodes.
-  ServerNode* named_by(std::string_view redirect, const ServerNode& told_by);
-  void has_slot_of(std::string_view key, ServerNode& node);
-  // The node did not answer: other nodes are asked for its slots from now on.
-  void lost(ServerNode& node);
-  // The name of the first node may lead elsewhere now: replaces a connection that was made earlier.
-  void renew_first(TimePoint if_before) { first_->link.renew(if_before); }
+
+  // Sends a command, after ASKING if `is_asking`; passes the reply on exactly once, now or later.
+  // False: nobody waits for the reply any more; nothing was sent, and nothing will be passed on.
+  using Send = std::function<bool(ServerNode&, bool is_asking, redis::Pipeline::Done)>;
+  // Sends a command to the node of its key, and again as its redirects say. `done` is called at
+  // most once: with the reply, which may be an error, or with the reason why there is none. Other
+  // nodes are asked for the slots of a node that does not answer.
+  void ask(std::string key, Send send, redis::Pipeline::Done done);
 
   void tick();
   void flush();
   void disconnect(const std::string& reason);
   std::uint64_t loads() const;
+  std::uint64_t redirects() const { return redirects_.load(std::memory_order_relaxed); }
 
  private:
+  struct Request;
+  bool send(const std::shared_ptr<Request>& request, ServerNode& node, bool is_asking);
+  void on_reply(const std::shared_ptr<Request>& request, ServerNode& node,
+                Result<resp::Value> reply);
+  bool redirect(const std::shared_ptr<Request>& request, const ServerNode& told_by,
+                const resp::Value& reply);
+  ServerNode& of(std::string_view key);
+  ServerNode* node_at(net::HostPort named, const ServerNode& told_by);
+  void lost(ServerNode& node);
   ServerNode& someone();
 
   net::EventLoop& loop_;
@@ -66,6 +77,7 @@ class ServerNodes {
   std::unordered_map<std::string, std::unique_ptr<ServerNode>> others_;  // by address
   std::unordered_map<std::uint16_t, ServerNode*> slots_;
   std::uint64_t loads_of_lost_ = 0;
+  std::atomic<std::uint64_t> redirects_{0};  // MOVED and ASK followed; any thread reads it
 };
 
 }  // namespace heatsink::distributed

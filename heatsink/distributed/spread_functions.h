@@ -14,7 +14,7 @@
 
 namespace heatsink::distributed {
 
-// Of the library heatsink_spread: "spread_read" and so on. Each has one key.
+// A call of the library heatsink_spread: "spread_read" and so on. Each call has one key.
 FunctionCall spread_call(std::string_view function, std::string key, std::vector<std::string> args);
 
 // Sends all calls at once, and waits for the replies, which are in the order of the calls.

@@ -98,7 +98,7 @@ struct ClockFacts {
   double throttled_share = 0;  // periods in which the control group's quota was used up
 };
 
-// Of this machine and this process. A number that is 0 is not known, unless stated otherwise.
+// Facts of this machine and process. A number that is 0 is not known, unless stated otherwise.
 struct MachineFacts {
   std::uint64_t open_files_max = 0;   // of this process (RLIMIT_NOFILE), soft
   std::uint64_t open_files_hard = 0;  // that it may raise it to

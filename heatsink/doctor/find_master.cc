@@ -44,7 +44,7 @@ class MasterFinder {
 
   const policy::ProxyOptions& options_;
   const net::RedisUrl& configured_;
-  // Of all answers, because they count however long the others take.
+  // The time of all answers, because they count however long the others take.
   const TimePoint now_ = BootClock::now();
   const TimePoint deadline_;
   std::deque<net::HostPort> waiting_;

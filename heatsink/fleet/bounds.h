@@ -9,8 +9,8 @@
 
 namespace heatsink::fleet {
 
-// Of one report: the busiest keys of the instance. It also tells what it knows of the keys of the
-// list, so at most kReportKeys + kListKeys.
+// The busiest keys of the instance in one report. A report also has the counts of the keys of the
+// list, so it has at most kReportKeys + kListKeys.
 inline constexpr std::size_t kReportKeys = 50;
 inline constexpr std::size_t kListKeys = 100;            // of the merged list
 inline constexpr std::size_t kReportBytesMax = 1 << 16;  // longer values are cut, and refused

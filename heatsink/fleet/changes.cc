@@ -14,7 +14,7 @@ using detect::KeyCount;
 using detect::Measure;
 using detect::Summary;
 
-// Of the threshold of `hot-qps: auto`: 1 % of the traffic, and a quarter of that begins a burst.
+// The threshold of `hot-qps: auto` is 1 % of the traffic, and a quarter of that begins a burst.
 constexpr double kPartWithoutRules = 0.01 * 0.25;
 constexpr double kDeviations = 3;
 

@@ -6,16 +6,12 @@
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/distributed/server_error.h"
 
 namespace heatsink::fleet {
 namespace {
 
 // Interval of the check for a server that owes a reply for too long.
 constexpr Nanos kTick = Millis(250);
-// Minimum time between reconnects to a server that has become a replica.
-constexpr Nanos kRenewAfter = std::chrono::seconds(1);
-constexpr int kRedirectsMax = 5;
 // A report that takes longer is of no use: the next one is due.
 constexpr Nanos kResponseTimeoutMax = std::chrono::seconds(2);
 
@@ -29,12 +25,6 @@ LinkOptions completed(LinkOptions options) {
 }
 
 }  // namespace
-
-struct Link::Question {
-  std::vector<std::string> words;
-  Done done;
-  int redirects = 0;
-};
 
 Link::Link(net::EventLoop& loop, const LinkOptions& options, Counted counted, OnList on_list)
     : loop_(loop),
@@ -124,59 +114,31 @@ void Link::log_problem() {
 // ---- the server
 
 void Link::ask(std::vector<std::string> words, Done done) {
-  auto question = std::make_shared<Question>();
-  question->words = std::move(words);
-  question->done = std::move(done);
-  send(question, nodes_->of(question->words[1]), false);
-  flush_soon();
-}
-
-void Link::send(const std::shared_ptr<Question>& question, distributed::ServerNode& node,
-                bool is_asking) {
-  const TimePoint now = loop_.clock();
-  if (is_asking) {
-    const std::string_view asking = "ASKING";
-    node.pipeline.ask(
-        {&asking, 1}, [](const Result<resp::Value>&) {}, now);
-  }
-  const std::vector<std::string_view> words(question->words.begin(), question->words.end());
-  node.pipeline.ask(
-      words,
-      [this, question, &node](Result<resp::Value> reply) {
-        on_reply(question, node, std::move(reply));
+  const std::string key = words[1];
+  nodes_->ask(
+      key,
+      [this, words = std::move(words)](distributed::ServerNode& node, bool is_asking,
+                                       redis::Pipeline::Done on_reply) {
+        const TimePoint now = loop_.clock();
+        const std::string_view asking = "ASKING";
+        if (is_asking)
+          node.pipeline.ask(
+              {&asking, 1}, [](const Result<resp::Value>&) {}, now);
+        const std::vector<std::string_view> request(words.begin(), words.end());
+        node.pipeline.ask(request, std::move(on_reply), now);
+        flush_soon();
+        return true;
       },
-      now);
+      [this, done = std::move(done)](Result<resp::Value> reply) {
+        done(std::move(reply), loop_.clock());
+        note_lists();
+        arm();
+      });
 }
 
-void Link::on_reply(const std::shared_ptr<Question>& question, distributed::ServerNode& node,
-                    Result<resp::Value> reply) {
-  if (!reply.ok()) {
-    nodes_->lost(node);
-  } else if (redirect(question, node, *reply)) {
-    flush_soon();
-    return;
-  } else if (distributed::is_replica(*reply)) {
-    nodes_->lost(node);
-    loop_.post([nodes = nodes_, now = loop_.clock()] { nodes->renew_first(now - kRenewAfter); });
-  }
-  question->done(std::move(reply), loop_.clock());
-  if (const std::uint64_t lists = member_.counts().lists; lists != lists_) {
-    lists_ = lists;
-    if (on_list_) on_list_();
-  }
-  arm();
-}
-
-bool Link::redirect(const std::shared_ptr<Question>& question,
-                    const distributed::ServerNode& told_by, const resp::Value& reply) {
-  const bool is_moved = distributed::is_moved(reply);
-  if (!is_moved && !distributed::is_ask(reply)) return false;
-  if (++question->redirects > kRedirectsMax) return false;
-  distributed::ServerNode* const node = nodes_->named_by(reply.text, told_by);
-  if (node == nullptr) return false;
-  if (is_moved) nodes_->has_slot_of(question->words[1], *node);
-  send(question, *node, !is_moved);
-  return true;
+void Link::note_lists() {
+  const std::uint64_t lists = member_.counts().lists;
+  if (std::exchange(lists_, lists) != lists && on_list_) on_list_();
 }
 
 }  // namespace heatsink::fleet

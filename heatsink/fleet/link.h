@@ -46,15 +46,8 @@ class Link final : private Port {
   const Member& member() const { return member_; }
 
  private:
-  struct Question;
-
   void ask(std::vector<std::string> words, Done done) override;
-  void send(const std::shared_ptr<Question>& question, distributed::ServerNode& node,
-            bool is_asking);
-  void on_reply(const std::shared_ptr<Question>& question, distributed::ServerNode& node,
-                Result<resp::Value> reply);
-  bool redirect(const std::shared_ptr<Question>& question, const distributed::ServerNode& told_by,
-                const resp::Value& reply);
+  void note_lists();
   void turn();
   void arm();
   void flush_soon();

@@ -37,7 +37,7 @@ Nanos Merger::pause() const {
              : std::min(refresh, std::max(options_.interval, gap_of(sources_, options_.interval)));
 }
 
-// Of the members, as far as is known: before the first sum it is the shortest one.
+// The members' step, as far as it is known: before the first sum it is the shortest one.
 Nanos Merger::step() const { return step_of(instances_, options_.interval); }
 
 void Merger::ask_for_lock() {

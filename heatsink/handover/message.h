@@ -119,7 +119,7 @@ std::size_t descriptors_of(const Message& message);
 
 // The result may be longer than kMessageBytesMax: then it cannot be sent.
 std::string encode(const Message& message);
-// Of any bytes. The error says what is wrong.
+// Reads any bytes. The error says what is wrong.
 Result<Message> decode(std::string_view bytes);
 
 }  // namespace heatsink::handover

@@ -7,7 +7,8 @@
 namespace heatsink::heat {
 namespace {
 
-// Of the unlisted ones, and of those that follow in the list. `list`: by high, descending.
+// The highest count of the unlisted keys and of those that follow in the list. `list`: by high,
+// descending.
 double highest_of_rest(const std::vector<detect::KeyCount>& list, std::size_t named,
                        std::uint64_t absent_max, double seconds) {
   std::uint64_t highest = absent_max;

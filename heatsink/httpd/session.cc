@@ -16,8 +16,8 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-// Of a body that is refused. Clients that send all of it before they read, as most do, then see
-// why.
+// How much of a refused body is read. Clients that send all of it before they read, as most do,
+// then see why.
 constexpr std::size_t kDrainBytesMax = 4 * kRequestBodyBytesMax;
 constexpr auto kDrainTime = std::chrono::seconds(1);
 

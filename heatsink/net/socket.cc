@@ -113,7 +113,7 @@ AcceptFailure classify_accept(int error_number) {
   }
 }
 
-// Of AcceptFailure::kNoDescriptor.
+// What mends AcceptFailure::kNoDescriptor.
 const char* remedy_of(int error_number) {
   switch (error_number) {
     case EMFILE:

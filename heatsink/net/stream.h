@@ -74,7 +74,7 @@ class Stream {
   std::string local_text() const;
   // After kClosed: "the connection was lost", or the reason that TLS knows.
   std::string loss() const;
-  // Of an open stream with TLS: the certificate that the peer sent; else nothing.
+  // The certificate that the peer of an open stream with TLS has sent; else nothing.
   std::optional<Certificate> peer_certificate() const {
     return channel_ ? channel_->peer_certificate() : std::nullopt;
   }

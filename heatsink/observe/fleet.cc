@@ -137,19 +137,19 @@ void Fleet::begin_alone() {
   make_all_sources();
 }
 
-void Fleet::take_map(const ClusterMap& map, TimePoint now) {
+void Fleet::take_map(const topology::AnnouncedMap& map, TimePoint now) {
   std::vector<std::unique_ptr<Node>> before = std::exchange(nodes_, {});
   if (kind_ != Kind::kCluster) before.clear();
   kind_ = Kind::kCluster;
   masters_ = map.size();
   if (!cluster_since_) cluster_since_ = now;
-  for (const ClusterMaster& master : map) {
+  for (const topology::AnnouncedShard& shard : map) {
     if (nodes_.size() == kNodesMax) break;
-    const std::string name = master.address.text();
+    const std::string name = shard.master.text();
     const auto known = std::ranges::find_if(
         before, [&name](const auto& node) { return node && node->name == name; });
     nodes_.push_back(known != before.end() ? std::move(*known)
-                                           : make_node(master.address, name, true));
+                                           : make_node(shard.master, name, true));
   }
   make_all_sources();
 }

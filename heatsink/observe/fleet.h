@@ -118,7 +118,7 @@ class Fleet {
   NodeProbe* next_map_probe();
   std::optional<NodeProbe::MapAnswer> take_map_answer();
   void learn(const NodeProbe::MapAnswer& told, TimePoint now);
-  void take_map(const ClusterMap& map, TimePoint now);
+  void take_map(const topology::AnnouncedMap& map, TimePoint now);
   std::unique_ptr<Node> make_node(const net::HostPort& address, std::string name, bool of_cluster);
   void make_sources(Node& node);
   void make_all_sources();

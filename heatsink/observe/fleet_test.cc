@@ -29,6 +29,7 @@ class FleetTest : public testing::Test {
     double rate = 100;
     bool is_up = true;
     bool is_master = true;
+    bool has_slots = true;
     bool may_info = true;
     int more_keys = 0;
     int databases = 1;     // each with the same keys
@@ -59,8 +60,9 @@ class FleetTest : public testing::Test {
       const std::string host = name.substr(0, name.find(':'));
       const std::string node = list(
           {bulk("port"), number(1), bulk("endpoint"), bulk(host), bulk("role"), bulk("master")});
-      out.push_back(list(
-          {bulk("slots"), list({number(slot), number(slot + 99)}), bulk("nodes"), list({node})}));
+      const std::string slots =
+          server.has_slots ? list({number(slot), number(slot + 99)}) : list({});
+      out.push_back(list({bulk("slots"), slots, bulk("nodes"), list({node})}));
       slot += 100;
     }
     return list(out);
@@ -358,6 +360,12 @@ TEST_F(FleetTest, AServerThatCannotBeReachedAtFirstMayTurnOutToBeACluster) {
   EXPECT_EQ(away.sources[0].note, "Connection refused");
   servers_["a:1"].is_up = true;
   EXPECT_THAT(names(after(seconds(8))), ElementsAre("a:1", "b:1", "c:1"));
+}
+
+TEST_F(FleetTest, AMasterWithoutSlotsIsNotObserved) {
+  servers_["b:1"].has_slots = false;
+  begin(options({"lfu"}));
+  EXPECT_THAT(names(after(seconds(2))), ElementsAre("a:1", "c:1"));
 }
 
 TEST_F(FleetTest, NoMoreThanSomeAreLookedAt) {

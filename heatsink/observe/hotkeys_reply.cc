@@ -8,10 +8,12 @@
 #include <map>
 #include <utility>
 
-#include "heatsink/observe/reply_value.h"
-
 namespace heatsink::observe {
 namespace {
+
+bool is_list(const resp::Value& value) {
+  return value.type == resp::Value::Type::kArray || value.type == resp::Value::Type::kMap;
+}
 
 using resp::Value;
 

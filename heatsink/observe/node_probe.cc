@@ -40,28 +40,30 @@ void NodeProbe::ask_map(TimePoint now) {
   asking_map_ = true;
   pipeline_.ask({"CLUSTER", "SHARDS"}, now, [this](const Result<resp::Value>& reply, TimePoint at) {
     if (reply && reply->is_error() && !says_no_cluster(*reply)) return ask_slots(at);
-    take(reply,
-         reply ? parse_cluster_shards(*reply, options_.address, options_.tls) : std::nullopt);
+    take(reply, reply ? topology::parse_cluster_shards(*reply, options_.address, options_.tls)
+                      : std::nullopt);
   });
 }
 
 void NodeProbe::ask_slots(TimePoint now) {
   pipeline_.ask({"CLUSTER", "SLOTS"}, now, [this](const Result<resp::Value>& reply, TimePoint) {
-    take(reply, reply ? parse_cluster_slots(*reply, options_.address) : std::nullopt);
+    take(reply, reply ? topology::parse_cluster_slots(*reply, options_.address) : std::nullopt);
   });
 }
 
-// A lost connection is no answer; the question is asked again.
-void NodeProbe::take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map) {
+// A lost connection is no answer; the question is asked again. A master without slots has no keys.
+void NodeProbe::take(const Result<resp::Value>& reply, std::optional<topology::AnnouncedMap> map) {
   asking_map_ = false;
   if (!reply) return;
   MapAnswer answer;
-  if (map)
-    answer = {.is_cluster = true, .masters = *map, .why = ""};
-  else if (reply->is_error() && !says_no_cluster(*reply))
+  if (map) {
+    std::erase_if(*map, [](const auto& shard) { return shard.slots.empty(); });
+    answer = {.is_cluster = true, .masters = std::move(*map), .why = ""};
+  } else if (reply->is_error() && !says_no_cluster(*reply)) {
     answer.why = refusal("CLUSTER SLOTS", reply->text).message;
-  else if (!reply->is_error())
+  } else if (!reply->is_error()) {
     answer.why = "the server's reply to CLUSTER SHARDS is malformed";
+  }
   map_answer_ = std::move(answer);
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "heatsink/net/address.h"
-#include "heatsink/observe/cluster_map.h"
 #include "heatsink/observe/command_pipeline.h"
 #include "heatsink/observe/node_load.h"
+#include "heatsink/topology/announced_map.h"
 
 namespace heatsink::observe {
 
@@ -24,8 +24,8 @@ class NodeProbe {
  public:
   struct MapAnswer {
     bool is_cluster = false;
-    ClusterMap masters;  // of the cluster
-    std::string why;     // why the node could not be asked (it may be in a cluster anyway); or ""
+    topology::AnnouncedMap masters;  // of the cluster, with slots
+    std::string why;  // why the node could not be asked (it may be in a cluster anyway); or ""
   };
 
   explicit NodeProbe(NodeProbeOptions options);
@@ -50,7 +50,7 @@ class NodeProbe {
  private:
   void ask_slots(TimePoint now);
   void ask_load(TimePoint now);
-  void take(const Result<resp::Value>& reply, const std::optional<ClusterMap>& map);
+  void take(const Result<resp::Value>& reply, std::optional<topology::AnnouncedMap> map);
 
   NodeProbeOptions options_;
   CommandPipeline pipeline_;

@@ -153,7 +153,7 @@ Limits::Limits(const ProxyOptions& options, const detect::RuleSet& rules, const 
         before != nullptr ? before->automatic_.get() : nullptr);
 }
 
-// Of two rules with the same match, the later one has the keys.
+// The later one of two rules with the same match has the keys.
 RuleLimit* Limits::of_match(std::string_view match) const {
   for (std::size_t i = limits_.size(); i > 1; --i) {
     if (rules_.rules()[i - 1].match == match) return limits_[i - 1].get();

@@ -17,7 +17,7 @@ constexpr std::size_t kRefusalMax = 200;  // bytes kept of the server's error te
 // A server may reply 9e18 ms, which no time point can hold. No copy lives for a year anyway.
 constexpr Millis kTtlMax = std::chrono::hours(24 * 365);
 
-// Of a read that names its fields, by field: whether the reply would be another one without it.
+// By field of a read that names its fields: whether the reply would be another one without it.
 std::vector<bool> fields_shown(const resp::Value& reply) {
   using Type = resp::Value::Type;
   if (reply.type != Type::kArray)

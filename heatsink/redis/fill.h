@@ -156,7 +156,7 @@ class Fill {
   std::size_t element_count_ = 0;         // of the reply to a read of all fields
   std::vector<std::string> field_names_;  // to ask for
   std::size_t fields_asked_;
-  // Of kArguments, by field: that the read shows it, that HPTTL does not.
+  // With kArguments, by field: whether the read shows it, and whether HPTTL lacks it.
   std::vector<bool> shown_, missing_;
   bool ends_refused_ = false;
   bool empty_ = false;  // GETRANGE returned ""

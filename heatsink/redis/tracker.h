@@ -283,7 +283,7 @@ class Tracker final : public ConnectionProtocol, public FillSource {
   TimePoint received_at_{};     // of the bytes being processed
   TimePoint heartbeat_sent_at_{};
   bool heartbeat_in_flight_ = false;
-  // Of a node:
+  // For a node of a cluster:
   bool proves_by_writing_ = false;           // it may answer reads while the cluster is down
   std::size_t slots_proven_ = 0;             // by the latest heartbeat
   std::uint16_t last_slot_ = 0;              // of the key that ends a heartbeat

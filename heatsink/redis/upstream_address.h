@@ -27,7 +27,7 @@ class UpstreamAddress {
 
   explicit UpstreamAddress(net::RedisUrl url, Resolved resolved = Resolved::kHere);
 
-  // Of the server now. While there is none: of the last one, or as configured.
+  // The URL of the server now. While there is none: that of the last one, or as configured.
   net::RedisUrl url() const;
   std::string where() const;  // "host:port", "unix:/path"
   // "upstream host:port is not reachable: WHY"

@@ -52,14 +52,12 @@ bool Session::is_elsewhere(const Destination& to) const {
   return is_others || !upstreams_->carries(*private_, to);
 }
 
-// A replica may not have executed a write yet that this client has in flight.
 Destination Session::destination_of(const Request& request) const {
   if (request.has_waited() && request.waited_for().redirected_to != nullptr)
     return Destination::at(*request.waited_for().redirected_to);
   if (queued_ != nullptr && request.route == Route::kExec)
     return queued_->slot ? Destination::of_slot(*queued_->slot) : Destination::any();
-  return Destination::of(request, replies_.owes(last_effect_) ? Destination::Behind::kOwnWrite
-                                                              : Destination::Behind::kNothing);
+  return Destination::of(request);
 }
 
 bool Session::may_leave_private() const {
@@ -243,10 +241,9 @@ void Session::give_back(bool clean) {
 }
 
 void Session::renew_right(const Request& request, const copies::Right& right) {
-  const bool free =
-      private_ && private_->ready() && !is_blocked() && (pinned_ || private_->db() == db_) &&
-      private_->unsent() == 0 &&
-      upstreams_->carries(*private_, Destination::of(request, Destination::Behind::kNothing));
+  const bool free = private_ && private_->ready() && !is_blocked() && (pinned_ || private_->db() == db_) &&
+                    private_->unsent() == 0 &&
+                    upstreams_->carries(*private_, Destination::of(request));
   if (!free) return;
   parts_.count(copies::Count::kProofsRenewed);
   Pending pending;
@@ -342,7 +339,7 @@ void Session::acquire_for(Again& again) {
   static_cast<void>(parser.parse(std::string_view(again.request)));
   Request request(parser.args(), again.request);
   request.command = parts_.commands.find(request.args());
-  const Destination to = Destination::of(request, Destination::Behind::kNothing);
+  const Destination to = Destination::of(request);
   if (private_ && is_elsewhere(to)) give_back(true);
   if (!private_) acquire(to, again.error);
 }

@@ -43,7 +43,7 @@ Step Session::run_watch(Request& request) {
   if (may_move && traffic_.sent != sent_before) {
     if (!watching_) {
       last_state_request_ = request.raw;
-      watched_slot_ = Destination::of(request, Destination::Behind::kNothing).slot();
+      watched_slot_ = Destination::of(request).slot();
     }
     stall(Awaited::kAnswer);
   }

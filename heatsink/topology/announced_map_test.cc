@@ -57,6 +57,21 @@ TEST(AnnouncedMap, AHostThatTheNodeDoesNotKnow) {
   }
 }
 
+TEST(AnnouncedMap, AnEndpointThatTheNodeDoesNotKnowIsItsIp) {
+  const std::string ip = "$2\r\nip\r\n$8\r\n10.0.0.9\r\n";
+  std::string known = node(7000, "master", "online", "?");
+  known.replace(0, 3, "*12").append(ip);
+  const auto map = parse_cluster_shards(parsed(shards(known, 1)), kAsked, false);
+  EXPECT_EQ(map->front().master.text(), "10.0.0.9:7000");
+}
+
+TEST(AnnouncedMap, AShardWithoutMasterIsLeftOut) {
+  const std::string wire = shards(node(7010, "replica", "online", "b"), 1);
+  const auto map = parse_cluster_shards(parsed(wire), kAsked, false);
+  ASSERT_TRUE(map);
+  EXPECT_TRUE(map->empty());
+}
+
 TEST(AnnouncedMap, AMasterWithoutSlotsIsLast) {
   const std::string empty =
       "*4\r\n$5\r\nslots\r\n*0\r\n$5\r\nnodes\r\n*1\r\n" + node(7005, "master", "online", "new");

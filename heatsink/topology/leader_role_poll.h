@@ -32,7 +32,7 @@ class LeaderRolePoll {
   void keep(const std::vector<net::HostPort>& servers);
   // Call it every kInterval: asks all.
   void ask();
-  // Of a known server; empty: not resolved yet.
+  // The addresses of a known server; empty: not resolved yet.
   LeaderResolver::Addresses addresses_of(const net::HostPort& server) const;
 
  private:

@@ -39,7 +39,7 @@ struct ReplicaMonitorOptions {
 struct MonitoredMaster {
   NodeIndex index = kNoNode;
   net::HostPort address;
-  // Of a cluster: its replicas by the map of slots. Otherwise the master itself names them.
+  // In a cluster: its replicas by the map of slots. Otherwise the master itself names them.
   std::vector<net::HostPort> replicas;
 
   friend bool operator==(const MonitoredMaster&, const MonitoredMaster&) = default;

@@ -20,7 +20,7 @@ std::optional<Number> whole_number(std::string_view text) {
   return number;
 }
 
-// Of "ip=10.0.0.1,port=6379,state=online".
+// One value of "ip=10.0.0.1,port=6379,state=online".
 std::string_view part_of_line(std::string_view line, std::string_view name) {
   while (!line.empty()) {
     const std::size_t comma = line.find(',');

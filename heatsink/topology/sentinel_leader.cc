@@ -54,7 +54,7 @@ bool SentinelLeader::is_fresh(const Sentinel& sentinel, TimePoint now) const {
   return sentinel.answer && now - sentinel.asked_at <= kAnswerLasts;
 }
 
-// Those that a Sentinel has ever met count for its elections, too, even if they are gone.
+// Sentinels that a Sentinel has ever met count for its elections, too, even if they are gone.
 std::uint64_t SentinelLeader::known(TimePoint now) const {
   std::uint64_t count = sentinels_.size();
   for (const auto& [address, sentinel] : sentinels_) {

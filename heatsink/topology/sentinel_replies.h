@@ -20,9 +20,9 @@ struct SentinelAnswer {
   bool doubts = false;       // it cannot reach the master, or a fail-over is under way
   std::uint64_t others = 0;  // Sentinels that it knows besides itself
 };
-// Of SENTINEL GET-MASTER-ADDR-BY-NAME and SENTINEL MASTER. Nothing: one of them is an error, or no
-// such reply. During a fail-over the first one is ahead: it names the new master while the second
-// one still shows the old address, but already the new epoch.
+// Reads the replies to SENTINEL GET-MASTER-ADDR-BY-NAME and SENTINEL MASTER. Nothing: one of them
+// is an error, or no such reply. During a fail-over the first one is ahead: it names the new master
+// while the second one still shows the old address, but already the new epoch.
 std::optional<SentinelAnswer> parse_sentinel_answer(const resp::Value& address,
                                                     const resp::Value& master);
 // It does not watch a master of that name.
@@ -32,9 +32,9 @@ struct SentinelMember {
   net::HostPort address;
   std::string id;  // "runid" of another Sentinel
 };
-// Of SENTINEL SENTINELS and SENTINEL REPLICAS; at most `count_max`.
+// Reads the reply to SENTINEL SENTINELS or SENTINEL REPLICAS; at most `count_max` members.
 std::vector<SentinelMember> parse_members(const resp::Value& reply, std::size_t count_max);
-// Of SENTINEL MASTERS: "'mymaster', 'other'"; at most five.
+// The names in the reply to SENTINEL MASTERS: "'mymaster', 'other'"; at most five.
 std::string names_of_masters(const resp::Value& reply);
 
 // Why parse_sentinel_answer() returned nothing, for the operator. `masters`: the reply to SENTINEL

@@ -45,7 +45,7 @@ struct SlotMap {
   std::vector<Shard> shards;  // by first slot
   // cluster_current_epoch of the node that the map is from.
   std::uint64_t epoch = 0;
-  // Of the masters with slots; those whose config epoch is not known are not in it.
+  // The config epochs of the masters with slots; a master whose epoch is not known is not in it.
   std::map<NodeIndex, std::uint64_t> config_epochs;
 };
 

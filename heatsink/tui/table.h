@@ -20,7 +20,7 @@ struct Column {
   int elastic_from = 0;
   // 0: always shown. Otherwise it may be left out, the highest number first.
   int optional = 0;
-  // Of an elastic column: columns with `optional` at least this are left out before it gets less
+  // For an elastic column: columns with `optional` at least this are left out before it gets less
   // than its content. 0: they stay.
   int worth_more_than = 0;
 };

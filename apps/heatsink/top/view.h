@@ -186,7 +186,7 @@ struct HotkeysView {
   std::optional<CopiesView> copies;          // of a proxy that chooses which keys get copies
   std::optional<TemplatesView> templates{};  // nothing: the source does not count them
   std::vector<SourceView> sources;           // the first one gave the rows; empty: a proxy did
-  // Of a proxy before a cluster: whose counts the advice is from, then whether moving slots helps.
+  // From a proxy before a cluster: whose counts the advice uses, then whether moving slots helps.
   std::vector<std::string> slot_advice{};
   bool slots_by_cpu = false;             // the busiest slot has the most CPU time
   std::vector<std::string> cross_check;  // contradictions between several sources

@@ -28,7 +28,7 @@ class Traces {
         folder != nullptr ? std::filesystem::path(folder) : project / ".." / "shared" / "traces";
   }
 
-  // Of a folder that is given.
+  // The traces of a folder that is given.
   static Traces in(std::filesystem::path folder) {
     Traces traces;
     traces.folder_ = std::move(folder);

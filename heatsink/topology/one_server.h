@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one server of a link: a connection that tracks hot keys, and one for commands. It may be a
-// master that moves.
+// One server of keys: a connection that tracks them, and one for commands. It may be a master that
+// moves.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "heatsink/client/key_servers.h"
-#include "heatsink/client/options.h"
-#include "heatsink/client/runtime.h"
 #include "heatsink/net/net.h"
 #include "heatsink/redis/redis.h"
-#include "heatsink/topology/topology.h"
+#include "heatsink/topology/followed_master.h"
+#include "heatsink/topology/key_servers.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 
 // If Sentinels or replicas name the master, a copy also depends on their confirmation. All copies
 // end before any connection leads to another master, or where the name of the server leads now.
 class OneServer final : public KeyServers,
                         private redis::TrackerEvents,
-                        private topology::LeaderWatch::Listener {
+                        private FollowedMaster::Listener {
  public:
-  // All outlive it.
-  OneServer(net::EventLoop& loop, const ClientOptions& options, const net::RedisUrl& url,
-            const net::TlsContext& tls, Runtime& runtime, ChangeListener& changes,
+  // All references outlive it.
+  OneServer(net::EventLoop& loop, KeyServersOptions options, ChangeListener& changes,
             KeyServers::Listener& listener);
 
   // Where the master is now. Others may follow it, too.
@@ -55,21 +51,16 @@ class OneServer final : public KeyServers,
   void on_rights_changed() override { changes_.on_all_changed(); }
   void on_down(const std::string& reason) override;
 
-  void leader_changed(const topology::LeaderVerdict& verdict,
-                      const topology::LeaderResolver::Addresses& addresses, bool renews) override;
-  void leader_confirmed(TimePoint at) override;
+  void leave_master() override;
+  void follow_master() override;
+  void master_told(const FollowedMaster::Change& change) override;
+  void master_confirmed(TimePoint at) override;
 
-  void look_up();
-  void leave_server();
-  void follow_server();
-  void doubt();
+  bool look_up();
   void publish();
 
   net::EventLoop& loop_;
-  const net::RedisUrl url_;
-  const ClientOptions& options_;
-  Runtime& runtime_;
-  const Nanos max_staleness_;
+  const KeyServersOptions options_;
   ChangeListener& changes_;
   KeyServers::Listener& listener_;
   redis::UpstreamAddress address_;
@@ -77,17 +68,14 @@ class OneServer final : public KeyServers,
   redis::Pipeline pipeline_;
   redis::ServerConnection tracking_;
   redis::ServerConnection data_;
-  std::unique_ptr<topology::LeaderWatch> watch_;  // null: the server is the one of the URL
-  std::string leader_problem_;
+  FollowedMaster master_;
   TimePoint proven_at_ = TimePoint::min();           // of the tracker's last heartbeat; min(): none
   TimePoint confirmed_at_ = TimePoint::max();        // max(): the URL names the server itself
   TimePoint exchanges_known_at_ = TimePoint::max();  // max(): the server does not tell
   TimePoint moved_at_ = TimePoint::min();  // to another master than the first; min(): never
-  bool has_led_ = false;
-  bool proven_since_move_ = false;
   bool is_cluster_ = false;
   bool is_up_ = false;
   bool has_ended_tracking_ = false;
 };
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

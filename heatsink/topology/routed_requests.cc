@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/routed_requests.h"
+#include "heatsink/topology/routed_requests.h"
 
 #include <optional>
 #include <utility>
 
 #include "heatsink/resp/key_slot.h"
 
-namespace heatsink::client {
-
-using topology::NodeIndex;
-using topology::Redirect;
+namespace heatsink::topology {
 
 void RoutedRequests::ask(Words words, Done done, TimePoint now) {
   send_to_owner(std::make_shared<Request>(Request{std::move(words), std::move(done), now, 0, ""}));
 }
 
 void RoutedRequests::send_to_owner(const SharedRequest& request) {
-  const std::shared_ptr<const topology::SlotMap> map = directory_.map();
-  const NodeIndex owner =
-      map == nullptr ? topology::kNoNode : map->owner(resp::key_slot(key_of(*request)));
-  if (owner == topology::kNoNode) {
+  const std::shared_ptr<const SlotMap> map = directory_.map();
+  const NodeIndex owner = map == nullptr ? kNoNode : map->owner(resp::key_slot(key_of(*request)));
+  if (owner == kNoNode) {
     directory_.is_stale(std::nullopt);
     return wait(request, map == nullptr ? "no node of the cluster has told the map of its slots"
                                         : "no node of the cluster owns the slot of this key");
@@ -40,7 +36,7 @@ void RoutedRequests::on_reply(const SharedRequest& request, NodeIndex node,
     return request->done(std::move(reply));
   }
   if (!reply->is_error()) return request->done(std::move(reply));
-  if (const std::optional<Redirect> to = topology::parse_redirect(reply->text))
+  if (const std::optional<Redirect> to = parse_redirect(reply->text))
     return redirect(request, node, *to, reply->text);
   if (!reply->text.starts_with("CLUSTERDOWN")) return request->done(std::move(reply));
   directory_.is_stale(std::nullopt);
@@ -82,4 +78,4 @@ void RoutedRequests::close(const std::string& reason) {
     request->done(Error{ErrorCode::kUnavailable, reason});
 }
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a link needs of the servers that have its keys: tracking, commands, and proofs.
+// The servers that have the keys, as a user of copies needs them: tracking, commands, and proofs.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,15 +12,17 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/net/net.h"
 #include "heatsink/redis/redis.h"
+#include "heatsink/topology/address_translation.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 
 // The number of the server that a copy depends on. 0: the one server of server.url; otherwise a
 // node of a cluster.
 using ServerIndex = std::uint16_t;
 
-// Notifications about copies. The link's thread calls them, in the order of each server.
+// Notifications about copies. The thread of the KeyServers calls them, in the order of each server.
 class ChangeListener {
  public:
   virtual void on_changed(std::string_view key) = 0;
@@ -37,6 +40,19 @@ class ChangeListener {
 
  protected:
   ~ChangeListener() = default;
+};
+
+struct KeyServersOptions {
+  net::RedisUrl url;  // of the server, of what finds it, of a cluster, or of a node of a cluster
+  net::TlsContext tls;
+  redis::Credentials sentinel_credentials;
+  AddressTranslation translation;  // of the addresses that nodes announce
+  redis::TrackerOptions tracker;
+  redis::PipelineOptions pipeline;
+  // Called for each connection, so that each draws its pauses from a seed of its own.
+  std::function<redis::ServerConnectionOptions()> connection;
+  Nanos max_staleness{};
+  Nanos copy_life{};  // no copy is kept longer
 };
 
 // The loop's thread. OneServer and ClusterNodes implement it; they tell a ChangeListener what
@@ -81,4 +97,4 @@ class KeyServers {
   virtual void ask(Words words, Done done) = 0;
 };
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/cluster_nodes.h"
+#include "heatsink/topology/cluster_nodes.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "heatsink/client/link_options.h"
 #include "heatsink/resp/key_slot.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 namespace {
 
 // A connection for commands is closed so long after the last reply could have come.
@@ -17,32 +16,31 @@ constexpr Nanos kSettleSlack = std::chrono::seconds(1);
 
 }  // namespace
 
-ClusterNodes::Data::Data(ClusterNodes& owner, topology::NodeIndex node)
+ClusterNodes::Data::Data(ClusterNodes& owner, NodeIndex node)
     : pipeline(owner.pipeline_options_),
       connection(owner.loop_, owner.directory_.node(node), pipeline, owner.connection_options_,
                  "server " + owner.directory_.node(node).where()) {}
 
-ClusterNodes::ClusterNodes(net::EventLoop& loop, const ClientOptions& options,
-                           const net::RedisUrl& url, const net::TlsContext& tls, Runtime& runtime,
+ClusterNodes::ClusterNodes(net::EventLoop& loop, const KeyServersOptions& options,
                            ChangeListener& changes, KeyServers::Listener& listener)
     : loop_(loop),
-      url_(url),
+      url_(options.url),
       max_staleness_(options.max_staleness),
-      pipeline_options_(pipeline_options(options, url)),
-      connection_options_(own_connection_options(options, runtime, changes)),
+      pipeline_options_(options.pipeline),
+      connection_options_(options.connection()),
       changes_(changes),
       listener_(listener),
-      directory_(url),
+      directory_(url_),
       map_(
           loop, directory_, [this] { return pipeline_options_.credentials; }, connection_options_),
       trackers_(loop, directory_, *this,
-                {.tracker = tracker_options(options, url),
+                {.tracker = options.tracker,
                  .connection = connection_options_,
-                 .copy_life = options.expire_after_write}),
-      requests_(directory_, *this, options.server_connect_timeout) {
-  directory_.set_tls(tls);
-  directory_.translate_by(translation_of(options));
-  directory_.on_stale([this](std::optional<topology::NodeIndex> hint) { map_is_old(hint); });
+                 .copy_life = options.copy_life}),
+      requests_(directory_, *this, connection_options_.connect_timeout) {
+  directory_.set_tls(options.tls);
+  directory_.translate_by(options.translation);
+  directory_.on_stale([this](std::optional<NodeIndex> hint) { map_is_old(hint); });
   map_.on_answer([this] { trackers_.follow_map(); });
 }
 
@@ -81,7 +79,7 @@ void ClusterNodes::close_idle() {
 }
 
 // Later: a tracker or a request may be in the middle of its own call.
-void ClusterNodes::map_is_old(std::optional<topology::NodeIndex> hint) {
+void ClusterNodes::map_is_old(std::optional<NodeIndex> hint) {
   if (std::exchange(is_refresh_posted_, true)) return;
   loop_.post([this, hint] {
     is_refresh_posted_ = false;
@@ -110,7 +108,7 @@ void ClusterNodes::ask(Words words, Done done) {
   requests_.ask(std::move(words), std::move(done), loop_.clock());
 }
 
-void ClusterNodes::send(topology::NodeIndex node, const Words& words, bool is_asking, Done done) {
+void ClusterNodes::send(NodeIndex node, const Words& words, bool is_asking, Done done) {
   std::unique_ptr<Data>& data = data_[node];
   const TimePoint now = loop_.clock();
   if (data == nullptr) {
@@ -128,33 +126,33 @@ void ClusterNodes::send(topology::NodeIndex node, const Words& words, bool is_as
 
 // ---- proofs
 
-void ClusterNodes::on_up(topology::NodeIndex node) {
+void ClusterNodes::on_up(NodeIndex node) {
   up_.insert(node);
   down_.erase(node);
   listener_.set_up(true);
 }
 
-void ClusterNodes::on_down(topology::NodeIndex node, const std::string& reason) {
+void ClusterNodes::on_down(NodeIndex node, const std::string& reason) {
   up_.erase(node);
   down_[node] = reason;
   listener_.set_up(!up_.empty());
-  const ServerIndex server = topology::ClusterTrackers::proof_index(node);
+  const ServerIndex server = ClusterTrackers::proof_index(node);
   changes_.on_proven(server, TimePoint::min());
   changes_.on_server_changed(server);
 }
 
 // The voters bound what a node proves: a master that has been replaced may still answer.
-void ClusterNodes::on_proof(topology::NodeIndex node, TimePoint voted_at,
+void ClusterNodes::on_proof(NodeIndex node, TimePoint voted_at,
                             std::optional<TimePoint> proven_at) {
   drop_lost_slots();
   voted_at_ = voted_at;
   if (!proven_at) return;
-  changes_.on_proven(topology::ClusterTrackers::proof_index(node),
+  changes_.on_proven(ClusterTrackers::proof_index(node),
                      std::min(*proven_at, voted_at) + max_staleness_);
 }
 
-void ClusterNodes::on_flush(topology::NodeIndex node) {
-  changes_.on_server_changed(topology::ClusterTrackers::proof_index(node));
+void ClusterNodes::on_flush(NodeIndex node) {
+  changes_.on_server_changed(ClusterTrackers::proof_index(node));
 }
 
 void ClusterNodes::on_slot_lost(std::uint16_t slot) {
@@ -173,8 +171,8 @@ void ClusterNodes::drop_lost_slots() {
 
 std::string ClusterNodes::problem() {
   if (directory_.map() == nullptr) return map_.problem();
-  const std::vector<topology::NodeIndex> masters = trackers_.masters();
-  for (const topology::NodeIndex master : masters) {
+  const std::vector<NodeIndex> masters = trackers_.masters();
+  for (const NodeIndex master : masters) {
     if (up_.contains(master)) continue;
     const auto why = down_.find(master);
     if (why != down_.end()) return "no copies of some keys: " + why->second;
@@ -186,4 +184,4 @@ std::string ClusterNodes::problem() {
   return "";
 }
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/client/routed_requests.h"
+#include "heatsink/topology/routed_requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,11 @@
 
 #include "heatsink/resp/key_slot.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using topology::NodeIndex;
 
 const net::HostPort kNodeA{"10.0.0.1", 1}, kNodeB{"10.0.0.2", 2};
 
@@ -83,7 +82,7 @@ class RoutedRequestsTest : public testing::Test, protected RoutedRequests::Nodes
     requests_.tick(now_);
   }
 
-  topology::ClusterDirectory directory_{cluster_url()};
+  ClusterDirectory directory_{cluster_url()};
   RoutedRequests requests_{directory_, *this, std::chrono::seconds(1)};
   TimePoint now_{std::chrono::hours(1)};
   std::uint64_t epoch_ = 0;
@@ -222,4 +221,4 @@ TEST_F(RoutedRequestsTest, AfterTheEndNothingWaits) {
 }
 
 }  // namespace
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

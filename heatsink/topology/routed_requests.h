@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/client/key_servers.h"
 #include "heatsink/redis/redis.h"
-#include "heatsink/topology/topology.h"
+#include "heatsink/topology/cluster_directory.h"
+#include "heatsink/topology/key_servers.h"
+#include "heatsink/topology/redirect.h"
 
-namespace heatsink::client {
+namespace heatsink::topology {
 
 // A state machine without sockets; one thread. It repeats only what a node has refused. A lost
 // connection ends its requests, because it is unknown whether they were executed.
@@ -29,7 +30,7 @@ class RoutedRequests {
    public:
     // Sends the command to the node, after ASKING if `is_asking`. `done` is called exactly once,
     // now or later.
-    virtual void send(topology::NodeIndex node, const Words& words, bool is_asking, Done done) = 0;
+    virtual void send(NodeIndex node, const Words& words, bool is_asking, Done done) = 0;
     // A node has refused a command of this key, because its slot has moved or is being moved.
     virtual void on_redirected(std::string_view key) = 0;
 
@@ -40,7 +41,7 @@ class RoutedRequests {
   static constexpr std::size_t kRedirectsMax = 5;  // in a row, without a pause
 
   // Both outlive it. A command that no node accepts ends with an error after `patience`.
-  RoutedRequests(topology::ClusterDirectory& directory, Nodes& nodes, Nanos patience)
+  RoutedRequests(ClusterDirectory& directory, Nodes& nodes, Nanos patience)
       : directory_(directory), nodes_(nodes), patience_(patience) {}
 
   // `done` is called exactly once, now or later.
@@ -63,17 +64,17 @@ class RoutedRequests {
 
   static std::string_view key_of(const Request& request) { return (*request.words)[1]; }
   void send_to_owner(const SharedRequest& request);
-  void send(const SharedRequest& request, topology::NodeIndex node, bool is_asking);
-  void on_reply(const SharedRequest& request, topology::NodeIndex node, Result<resp::Value> reply);
-  void redirect(const SharedRequest& request, topology::NodeIndex node,
-                const topology::Redirect& to, const std::string& refusal);
+  void send(const SharedRequest& request, NodeIndex node, bool is_asking);
+  void on_reply(const SharedRequest& request, NodeIndex node, Result<resp::Value> reply);
+  void redirect(const SharedRequest& request, NodeIndex node, const Redirect& to,
+                const std::string& refusal);
   void wait(const SharedRequest& request, const std::string& refusal);
 
-  topology::ClusterDirectory& directory_;
+  ClusterDirectory& directory_;
   Nodes& nodes_;
   const Nanos patience_;
   std::deque<SharedRequest> waiting_;
   std::string closed_;  // "": it is open
 };
 
-}  // namespace heatsink::client
+}  // namespace heatsink::topology

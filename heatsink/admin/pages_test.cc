@@ -67,7 +67,7 @@ TEST(AdminPages, EachPathHasItsAnswer) {
 
 Sources with_a_heatmap(heat::History::Range& asked) {
   Sources sources = sample_sources();
-  sources.heatmap = [&asked](const heat::History::Range& range) {
+  sources.heatmap = [&asked](const heat::History::Range& range, httpd::Now) {
     asked = range;
     heat::HeatMap map;
     map.step = std::chrono::seconds(1);

@@ -114,8 +114,13 @@ void EventLog::add_config(Event::Config config, std::string reason, TimePoint no
 }
 
 void EventLog::keep(Event event) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   event.number = ++last_number_;
+  if (listener_) {
+    lock.unlock();
+    listener_(event);
+    lock.lock();
+  }
   std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
   if (kept.size() == kEventsMax) kept.pop_front();
   kept.push_back(std::move(event));

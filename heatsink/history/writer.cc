@@ -86,7 +86,7 @@ void Writer::add(Record record) {
   work_.notify_one();
 }
 
-std::string Writer::problem() const {
+Writer::Problem Writer::problem() const {
   const std::lock_guard lock(mutex_);
   return problem_;
 }
@@ -205,17 +205,18 @@ bool Writer::is_problem(const Failure& failure) {
 }
 
 void Writer::begin_problem(const Failure& failure) {
-  const bool is_new = problem_.empty();
-  problem_ = "the history '" + options_.path + "' cannot be written: " + failure.message + "; " +
-             what_to_do(failure.kind);
+  const bool is_new = problem_.what.empty();
+  problem_ = {"the history '" + options_.path + "' cannot be written: " + failure.message,
+              what_to_do(failure.kind)};
   if (!is_new) return;
   lost_before_ = mailbox_.lost();
-  log(LogLevel::kError, problem_ + "; clients are served as ever, and it is tried again");
+  log(LogLevel::kError,
+      problem_.what + ": " + problem_.mend + "; clients are served as ever, and it is tried again");
 }
 
 void Writer::end_problem() {
-  if (problem_.empty()) return;
-  problem_.clear();
+  if (problem_.what.empty()) return;
+  problem_ = {};
   log(LogLevel::kInfo, "the history '" + options_.path + "' is written again; lost: " +
                            counts_text(mailbox_.lost().seconds - lost_before_.seconds,
                                        mailbox_.lost().events - lost_before_.events));
@@ -243,7 +244,7 @@ MetricSamples Writer::samples() const {
           {&kLost, of(mailbox_.lost().events), {{"what", "events"}}},
           {&kWaiting, of(mailbox_.bytes())},
           {&kFileBytes, of(file_bytes_)},
-          {&kFailing, problem_.empty() ? 0.0 : 1.0},
+          {&kFailing, problem_.what.empty() ? 0.0 : 1.0},
           {&kFailures, of(failures_)},
           {&kSetAside, of(set_aside_)},
           {&kCpu, std::chrono::duration<double>(busy_).count()}};

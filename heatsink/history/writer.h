@@ -31,8 +31,11 @@ class Writer {
 
   void add(Record record);
 
-  // Why the history is not being written: a sentence with what to do. "": it is.
-  std::string problem() const;
+  // Why the history is not being written, and what to do; "": it is.
+  struct Problem {
+    std::string what, mend;
+  };
+  Problem problem() const;
   // Writes now, and waits at most `limit` until all that was added is written; returns whether it
   // is.
   bool flush(Nanos limit);
@@ -72,7 +75,7 @@ class Writer {
   bool writing_ = false;
   bool ending_ = false;
   bool hurries_ = false;  // somebody waits in flush()
-  std::string problem_;
+  Problem problem_;
   Mailbox::Counts lost_before_;  // when the problem began
   std::uint64_t file_bytes_ = 0;
   std::uint64_t failures_ = 0;

@@ -64,7 +64,7 @@ TEST(Writer, WritesWhatIsAddedAndCountsIt) {
   writer.add(KeptEvent{.what = "nothing-hot", .reason = "none"});
   ASSERT_TRUE(writer.flush(kLimit));
   EXPECT_EQ(seconds_in(path), 1U);
-  EXPECT_EQ(writer.problem(), "");
+  EXPECT_EQ(writer.problem().what, "");
   EXPECT_EQ(sample(writer, "heatsink_history_written_total", "seconds"), 1);
   EXPECT_EQ(sample(writer, "heatsink_history_written_total", "events"), 1);
   EXPECT_GT(sample(writer, "heatsink_history_file_bytes"), 4096);
@@ -100,12 +100,12 @@ TEST(Writer, WaitsForAFolderAndSaysSo) {
   const Lines lines;
   Writer writer({.path = path});
   writer.add(counts_of(now_s(), {{"a", 10}}));
-  while (writer.problem().empty()) std::this_thread::yield();
-  EXPECT_NE(writer.problem().find("No such file or directory"), std::string::npos);
+  while (writer.problem().what.empty()) std::this_thread::yield();
+  EXPECT_NE(writer.problem().what.find("No such file or directory"), std::string::npos);
   EXPECT_EQ(sample(writer, "heatsink_history_failing"), 1);
   std::filesystem::create_directory(folder.path("later"));
   ASSERT_TRUE(writer.flush(kLimit));
-  EXPECT_EQ(writer.problem(), "");
+  EXPECT_EQ(writer.problem().what, "");
   EXPECT_EQ(seconds_in(path), 1U);
   EXPECT_NE(lines.text().find("is written again; lost: 0 seconds and 0 events"), std::string::npos);
 }
@@ -131,8 +131,8 @@ TEST(Writer, TheFileOfAnotherProgramIsNotTouched) {
   }
   Writer writer({.path = path});
   writer.add(counts_of(now_s(), {{"a", 10}}));
-  while (writer.problem().empty()) std::this_thread::yield();
-  EXPECT_NE(writer.problem().find("the database of another program"), std::string::npos);
+  while (writer.problem().what.empty()) std::this_thread::yield();
+  EXPECT_NE(writer.problem().what.find("the database of another program"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path + ".damaged-1"));
 }
 

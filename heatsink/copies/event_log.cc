@@ -114,16 +114,16 @@ void EventLog::add_config(Event::Config config, std::string reason, TimePoint no
 }
 
 void EventLog::keep(Event event) {
-  std::unique_lock lock(mutex_);
-  event.number = ++last_number_;
-  if (listener_) {
-    lock.unlock();
-    listener_(event);
-    lock.lock();
+  const bool is_heard = listener_ && concerns_hot(event);
+  const Event heard = is_heard ? event : Event();
+  {
+    const std::lock_guard lock(mutex_);
+    event.number = ++last_number_;
+    std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
+    if (kept.size() == kEventsMax) kept.pop_front();
+    kept.push_back(std::move(event));
   }
-  std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
-  if (kept.size() == kEventsMax) kept.pop_front();
-  kept.push_back(std::move(event));
+  if (is_heard) listener_(heard);
 }
 
 void EventLog::write(const Event& event) {

@@ -45,8 +45,8 @@ class EventLog {
   // The configuration was changed, or a change was refused. Logs one line, whatever else is logged.
   void add_config(report::Event::Config config, std::string reason, TimePoint now);
 
-  // `listener` gets each event, with its number, in the thread that adds it. Call it before the
-  // first one.
+  // `listener` gets each event except those of keys that only turned warm or cold, which may be
+  // very many, in the thread that adds it. Call it before the first one.
   using Listener = std::function<void(const report::Event&)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
 

@@ -11,6 +11,7 @@ void add_step(const Column& column, std::size_t i, const std::vector<HeatMap::Ro
               HeatMap& map) {
   map.steps.push_back({.begin = TimePoint(map.step * column.number),
                        .number = column.number,
+                       .seconds = column.seconds,
                        .totals = column.totals,
                        .requests_max = column.requests_max,
                        .unnamed_max = column.unnamed_max});

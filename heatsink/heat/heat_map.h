@@ -23,7 +23,8 @@ struct HeatMap {
   Nanos window{};  // that each rate was counted over
   struct Step {
     TimePoint begin{};
-    std::int64_t number = 0;  // rises; a gap: nothing was counted meanwhile
+    std::int64_t number = 0;    // rises; a gap: nothing was counted meanwhile
+    std::uint32_t seconds = 0;  // that were counted in it
     std::array<float, 8> totals{};
     float requests_max = 0;
     std::array<float, kKinds> unnamed_max{};

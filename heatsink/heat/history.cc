@@ -33,6 +33,7 @@ void History::add(const Moment& moment) {
   const Ring& seconds = rings_[0];
   const std::int64_t number = seconds_of(moment.at) - 1;
   if (number < 0 || (!seconds.columns.empty() && number <= seconds.newest().number)) return;
+  if (seconds.columns.empty()) first_ = number;
   window_ = moment.window;
   Column column = column_of(moment);
   column.number = number;
@@ -184,6 +185,7 @@ std::optional<TimePoint> History::begins() const {
     const TimePoint begin(std::chrono::seconds(number * kTiers[tier].step_s));
     if (!oldest || begin < *oldest) oldest = begin;
   }
+  if (oldest) oldest = std::max(*oldest, TimePoint(std::chrono::seconds(first_)));
   return oldest;
 }
 

@@ -56,7 +56,8 @@ class History {
     std::size_t rows_max = 128;      // at most kRowsMax
   };
   HeatMap read(const Range& range) const;
-  // The beginning of the oldest column that is kept. Nothing: there is none yet.
+  // The beginning of what is kept: of the oldest column, or of the first second. Nothing: there is
+  // none yet.
   std::optional<TimePoint> begins() const;
 
   std::size_t memory_bytes() const;  // approximate
@@ -82,6 +83,7 @@ class History {
   Listener listener_;
   mutable std::mutex mutex_;  // guards the members below
   Nanos window_{};
+  std::int64_t first_ = 0;  // the number of the first second
   Identities identities_;
   std::size_t identities_max_;
   std::array<Ring, kTiers.size()> rings_;

@@ -65,9 +65,11 @@ std::int64_t step_for(Database& database, const Range& range) {
     if (const auto begin = oldest(database, tier.step_s))
       first = std::min(first.value_or(*begin), *begin);
   const std::int64_t wanted_s = std::max(from_s, first.value_or(from_s));
+  std::optional<std::int64_t> begin;  // of this tier and the finer ones, which complete it
   for (const FileTier& tier : kFileTiers) {
+    if (const auto of_tier = oldest(database, tier.step_s))
+      begin = std::min(begin.value_or(*of_tier), *of_tier);
     const std::int64_t slack_s = std::max(tier.step_s, span_s / 50);
-    const std::optional<std::int64_t> begin = oldest(database, tier.step_s);
     if (span_s <= tier.step_s * kStepsMax && begin && *begin <= wanted_s + slack_s)
       return tier.step_s;
   }

@@ -76,6 +76,12 @@ TEST_F(HistoryReader, TakesTheFinestStepThatReachesBack) {
   EXPECT_EQ(read(-90 * 86'400, 7260).step, std::chrono::seconds(7200));
 }
 
+TEST_F(HistoryReader, AYoungFileHasFineSteps) {
+  add(0, 7, {{"a", 10}});
+  EXPECT_EQ(read(-3600, 10).step, std::chrono::seconds(10)) << "although no 10 s are over yet";
+  EXPECT_EQ(read(-3600, 10).steps.size(), 1U);
+}
+
 TEST_F(HistoryReader, GoesOnAfterAStep) {
   add(0, 40, {{"a", 10}});
   const heat::HeatMap map = read(0, 100, {.step_s = 10, .after = kStart / 10 + 1});

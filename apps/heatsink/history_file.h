@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "heatsink/admin/admin.h"
-#include "heatsink/copies/recording.h"
 #include "heatsink/doctor/findings_json.h"
 #include "heatsink/history/history.h"
 #include "heatsink/policy/options.h"

@@ -253,7 +253,7 @@ std::string history_text(const HistoryQuestion& question, const HistoryAnswer& a
                        tui::safe_text(printable(*question.key)), tui::rate_text(answer.others_max));
   else
     out += table_text(question, answer);
-  if (question.key) out += course_text(answer);
+  if (question.key && !answer.rows.empty()) out += course_text(answer);
   return out + events_text(answer);
 }
 

@@ -59,11 +59,12 @@ std::int64_t step_for(Database& database, const Range& range) {
   constexpr auto kStepsMax = static_cast<std::int64_t>(heat::History::kStepsMax);
   const std::int64_t from_s = unix_seconds(range.from);
   const std::int64_t span_s = std::max<std::int64_t>(unix_seconds(range.to) - from_s, 0);
-  // What no tier has is no reason for a coarse step.
+  // What no tier has is no reason for a coarse step. The first second of a column is somewhere in
+  // it.
   std::optional<std::int64_t> first;
   for (const FileTier& tier : kFileTiers)
     if (const auto begin = oldest(database, tier.step_s))
-      first = std::min(first.value_or(*begin), *begin);
+      first = std::min(first.value_or(INT64_MAX), *begin + tier.step_s - 1);
   const std::int64_t wanted_s = std::max(from_s, first.value_or(from_s));
   std::optional<std::int64_t> begin;  // of this tier and the finer ones, which complete it
   for (const FileTier& tier : kFileTiers) {

@@ -77,9 +77,11 @@ TEST_F(HistoryReader, TakesTheFinestStepThatReachesBack) {
 }
 
 TEST_F(HistoryReader, AYoungFileHasFineSteps) {
-  add(0, 7, {{"a", 10}});
+  add(5, 2, {{"a", 10}});
   EXPECT_EQ(read(-3600, 10).step, std::chrono::seconds(10)) << "although no 10 s are over yet";
   EXPECT_EQ(read(-3600, 10).steps.size(), 1U);
+  add(7, 20, {{"a", 10}});
+  EXPECT_EQ(read(-60, 30).step, std::chrono::seconds(1)) << "10 s that are over begin no earlier";
 }
 
 TEST_F(HistoryReader, GoesOnAfterAStep) {

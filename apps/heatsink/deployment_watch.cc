@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "apps/heatsink/history_file.h"
 #include "heatsink/net/net.h"
 
 namespace heatsink::app {
@@ -40,14 +41,17 @@ std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& opti
   return std::make_unique<doctor::Watch>(std::move(sources));
 }
 
-void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch) {
+void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch,
+                const history::Writer* history) {
   if (watch == nullptr) {
     sources.ready = [&proxy] { return proxy.ready(); };
     return;
   }
   sources.ready = [&proxy, watch] { return watch->verdict(proxy.ready()); };
-  sources.health = [&proxy, watch] {
-    return doctor::diagnosis_json(watch->diagnosis(proxy.ready()));
+  sources.health = [&proxy, watch, history] {
+    doctor::Diagnosis diagnosis = watch->diagnosis(proxy.ready());
+    add_finding(history, diagnosis);
+    return doctor::diagnosis_json(diagnosis);
   };
 }
 

@@ -6,6 +6,7 @@
 
 #include "heatsink/admin/admin.h"
 #include "heatsink/doctor/doctor.h"
+#include "heatsink/history/history.h"
 #include "heatsink/policy/options.h"
 #include "heatsink/proxy/proxy.h"
 
@@ -16,7 +17,8 @@ namespace heatsink::app {
 std::unique_ptr<doctor::Watch> watch_deployment(const policy::ProxyOptions& options,
                                                 const proxy::Proxy& proxy);
 
-// Sets /healthz and /api/health. `watch` may be null; both must outlive the pages.
-void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch);
+// Sets /healthz and /api/health. `watch` and `history` may be null; all must outlive the pages.
+void add_health(admin::Sources& sources, const proxy::Proxy& proxy, const doctor::Watch* watch,
+                const history::Writer* history);
 
 }  // namespace heatsink::app

@@ -27,15 +27,18 @@ MetricRows rows_of_proxy() {
   MetricRows rows{&kBuild};
   append(rows, proxy::metric_rows());
   append(rows, LiveConfiguration::metric_rows());
+  append(rows, history::Writer::metric_rows());
   append(rows, process_rows());
   return rows;
 }
 
 }  // namespace
 
-MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live) {
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live,
+                          const history::Writer* history) {
   MetricSamples samples{{&kBuild, 1, {{"version", version()}, {"compiler", kCompiler}}}};
-  for (MetricSamples more : {proxy.metrics(), live.samples(), process_samples()})
+  const MetricSamples of_history = history == nullptr ? MetricSamples() : history->samples();
+  for (const MetricSamples& more : {proxy.metrics(), live.samples(), of_history, process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
   return samples;
 }

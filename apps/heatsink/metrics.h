@@ -6,13 +6,15 @@
 
 #include "apps/heatsink/live_configuration.h"
 #include "heatsink/base/metric.h"
+#include "heatsink/history/history.h"
 #include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
 
-// The proxy's metrics, those of its configuration, the kernel's counters of the process, and the
-// build.
-MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live);
+// The proxy's metrics, those of its configuration and its history (may be null), the kernel's
+// counters of the process, and the build.
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live,
+                          const history::Writer* history);
 
 // The rows of the proxy, the library and the rate limiters; some of them twice.
 MetricRows all_metric_rows();

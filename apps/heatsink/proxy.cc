@@ -14,6 +14,7 @@
 #include "apps/heatsink/deployment_watch.h"
 #include "apps/heatsink/drain_clients.h"
 #include "apps/heatsink/hand_over.h"
+#include "apps/heatsink/history_file.h"
 #include "apps/heatsink/live_configuration.h"
 #include "apps/heatsink/live_target.h"
 #include "apps/heatsink/metrics.h"
@@ -74,7 +75,9 @@ policy::ProxyOptions options_now(const proxy::Proxy& proxy) {
 
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
                                                        proxy::Proxy& proxy, LiveConfiguration& live,
-                                                       const doctor::Watch* watch, int listener) {
+                                                       const doctor::Watch* watch,
+                                                       const history::Writer* history,
+                                                       int listener) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
   Result<std::string> token = token_of(options);
   if (!token.ok()) return token.error();
@@ -84,13 +87,15 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
   sources.slots = [&proxy] { return slots_json(proxy.report()); };
-  sources.metrics = [&proxy, &live] { return admin::metrics_text(all_samples(proxy, live)); };
+  sources.metrics = [&proxy, &live, history] {
+    return admin::metrics_text(all_samples(proxy, live, history));
+  };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);
   };
-  sources.heatmap = [&proxy](const heat::History::Range& range) { return proxy.heat(range); };
+  add_heatmap(sources, proxy, options.history_file);
   sources.advice = [&proxy](httpd::Now now) {
     const report::Report report = proxy.report();
     return advice_json(report, now.wall_at(report.at));
@@ -99,7 +104,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     return explained_json(proxy.inspect(std::move(name), db), now.boot, now.wall);
   };
   sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };
-  add_health(sources, proxy, watch);
+  add_health(sources, proxy, watch, history);
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
   sources.statistic = statistic_source([&proxy] { return options_now(proxy); });
   add_config_pages(sources, live);
@@ -236,15 +241,16 @@ int run_proxy(int argc, char** argv) {
   program.environment = environment.of_successor();
   const ServiceManager manager(std::move(environment));
   const sigset_t ending = block_signals();
-  Result<std::unique_ptr<proxy::Proxy>> proxy =
-      proxy::Proxy::start(options, random_seed(), begun.take_listeners());
+  std::unique_ptr<history::Writer> history = history_writer(options);
+  Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(
+      options, random_seed(), begun.take_listeners(), recording_to(history.get()));
   if (!proxy.ok()) return fail(proxy.error());
   std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
   std::unique_ptr<httpd::HttpServer> admin;
   LiveConfiguration live(flags, std::move(begun.file), std::move(begun.rules), begun.built,
                          live_target(**proxy, admin));
   Result<std::unique_ptr<httpd::HttpServer>> started =
-      start_admin(options, **proxy, live, watch.get(), begun.admin_listener);
+      start_admin(options, **proxy, live, watch.get(), history.get(), begun.admin_listener);
   if (!started.ok()) return fail(started.error());
   admin = std::move(started).value();
   if (begun.taking != nullptr) {
@@ -276,6 +282,7 @@ int run_proxy(int argc, char** argv) {
   admin.reset();
   watch.reset();
   proxy->reset();
+  history.reset();
   flush_log(kLastLines);
   return kDone;
 }

@@ -16,6 +16,7 @@ std::span<const Verb> verbs() {
       {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
       {"health", "Asks a running proxy whether it is fine, for probes: the exit code says so.",
        run_health},
+      {"history", "Tells what was hot in a time, from the file that a proxy keeps.", run_history},
       {"load", "Generates a skewed load: Zipf reads and some writes of the same keys.", run_load},
       {"man", "Prints a manual page, or the list of them.", run_man},
       {"proxy",

@@ -26,6 +26,7 @@ int run_config(int argc, char** argv);
 int run_doctor(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_health(int argc, char** argv);
+int run_history(int argc, char** argv);
 int run_load(int argc, char** argv);
 int run_man(int argc, char** argv);
 int run_proxy(int argc, char** argv);

@@ -315,6 +315,12 @@ PROCESS = Row("Process", [
           "TLS.", "s",
           [(f"{chosen('heatsink_tls_certificate_expiry_timestamp_seconds')} - time()",
             "{{instance}} {{of}}")], width=6, minimum=None),
+    Panel("History not written", "1: history.file cannot be written; serving is not affected. No "
+          "line: no history.file. Alert: HeatsinkHistoryNotWritten.", "short",
+          [(chosen("heatsink_history_failing"), "{{instance}}")], width=12, bad_from=0.5),
+    Panel("Size of the history", "history.file with its log, and what waits to be written.",
+          "bytes", [gauge("heatsink_history_file_bytes"), gauge("heatsink_history_waiting_bytes")],
+          width=12),
 ])  # fmt: skip
 
 ROWS = [OVERVIEW, COHERENCE, LATENCY, HOT_KEYS, COPIES, CLIENTS, SERVER, LIMITS, PROCESS]

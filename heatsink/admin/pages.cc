@@ -53,6 +53,8 @@ std::optional<WallTime> day_time_in(const std::string& text) {
   return WallTime(std::chrono::seconds(*seconds));
 }
 
+constexpr std::uint64_t kLongestStep = 31 * 86'400;  // seconds
+
 Answer get_heatmap(const Sources& sources, const Question& asked) {
   const auto wrong = [](const char* what) { return Answer{400, std::string(what) + "\n"}; };
   heat::History::Range range{.from = asked.now.boot - std::chrono::minutes(10),
@@ -72,8 +74,9 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
     const auto is_it = [&](const heat::Tier& tier) {
       return step && static_cast<std::int64_t>(*step) == tier.step_s;
     };
-    if (std::ranges::none_of(heat::kTiers, is_it))
-      return wrong("step must be 1, 10, 60 or 600 seconds");
+    const bool is_in_hours = step && *step % 3600 == 0 && *step > 0 && *step <= kLongestStep;
+    if (std::ranges::none_of(heat::kTiers, is_it) && !(sources.has_history_file && is_in_hours))
+      return wrong("step must be 1, 10, 60 or 600 seconds; whole hours with history.file");
     range.step_s = static_cast<std::int64_t>(*step);
   }
   if (const auto text = query_value(asked.query, "after")) {
@@ -88,7 +91,8 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
     range.rows_max = *rows;
   }
   return json_answer(heat::heatmap_json(
-      sources.heatmap(range), [&asked](TimePoint moment) { return asked.now.wall_at(moment); }));
+      sources.heatmap(range, asked.now),
+      [&asked](TimePoint moment) { return asked.now.wall_at(moment); }, sources.has_history_file));
 }
 
 Answer get_advice(const Sources& sources, const Question& asked) {

@@ -47,7 +47,8 @@ struct Sources {
   // JSON: the replicas that hot keys may be read from.
   std::function<std::string()> replicas = {};
   // What was hot when.
-  std::function<heat::HeatMap(const heat::History::Range&)> heatmap = {};
+  std::function<heat::HeatMap(const heat::History::Range&, httpd::Now now)> heatmap = {};
+  bool has_history_file = false;  // `heatmap` also reads a file, which keeps more
   // JSON: what would relieve each of the report's keys.
   std::function<Result<std::string>(httpd::Now now)> advice = {};
   // JSON: what is known of a key, and what would relieve it, as heatsink explain --json. As `key`.

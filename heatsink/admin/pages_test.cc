@@ -67,7 +67,7 @@ TEST(AdminPages, EachPathHasItsAnswer) {
 
 Sources with_a_heatmap(heat::History::Range& asked) {
   Sources sources = sample_sources();
-  sources.heatmap = [&asked](const heat::History::Range& range) {
+  sources.heatmap = [&asked](const heat::History::Range& range, httpd::Now) {
     asked = range;
     heat::HeatMap map;
     map.step = std::chrono::seconds(1);
@@ -90,6 +90,17 @@ TEST(AdminPages, AHeatmapIsAskedByTheTimeOfDay) {
   EXPECT_EQ(asked.rows_max, 3u);
   EXPECT_EQ(get("/api/heatmap", sources).status, 200u);
   EXPECT_EQ(asked.to - asked.from, std::chrono::minutes(10)) << "the default";
+}
+
+TEST(AdminPages, AHeatmapOfAFileHasStepsOfHours) {
+  heat::History::Range asked;
+  Sources sources = with_a_heatmap(asked);
+  EXPECT_EQ(get("/api/heatmap?step=3600", sources).status, 400U);
+  sources.has_history_file = true;
+  EXPECT_THAT(get("/api/heatmap?step=7200", sources).body, HasSubstr("\"has_file\":true"));
+  EXPECT_EQ(asked.step_s, 7200);
+  for (const char* wrong : {"3601", "0", "36000000"})
+    EXPECT_EQ(get(std::string("/api/heatmap?step=") + wrong, sources).status, 400U) << wrong;
 }
 
 TEST(AdminPages, AWrongHeatmapIsRefused) {

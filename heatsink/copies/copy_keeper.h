@@ -31,6 +31,7 @@
 #include "heatsink/copies/node_trackers.h"
 #include "heatsink/copies/paced_timers.h"
 #include "heatsink/copies/pattern_searches.h"
+#include "heatsink/copies/recording.h"
 #include "heatsink/copies/refresher.h"
 #include "heatsink/copies/rights_check.h"
 #include "heatsink/copies/server_cpu.h"
@@ -62,8 +63,9 @@ class CopyKeeper final : public CopySource,
     workers_ = std::move(workers);
     answers_.resize(workers_.size());
   }
-  void begin();  // call it before loop() runs
-  void run();    // begin() and the loop, until stop()
+  void record_to(Recording recording);  // call it before begin()
+  void begin();                         // call it before loop() runs
+  void run();                           // begin() and the loop, until stop()
   net::EventLoop& loop() { return loop_; }
 
   // For any thread:

@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/report/report.h"
@@ -23,6 +24,11 @@ void add_copies_of(const cache::Entry& entry, report::CopiesReport::Copy& out) {
 }
 
 }  // namespace
+
+void CopyKeeper::record_to(Recording recording) {
+  shared_.heat.listen(std::move(recording.moment));
+  events_.listen(std::move(recording.event));
+}
 
 report::Report CopyKeeper::report() {
   auto answer = std::make_shared<std::promise<report::Report>>();

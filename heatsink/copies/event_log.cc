@@ -131,11 +131,16 @@ void EventLog::add_config(Event::Config config, std::string reason, TimePoint no
 }
 
 void EventLog::keep(Event event) {
-  const std::lock_guard lock(mutex_);
-  event.number = ++last_number_;
-  std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
-  if (kept.size() == kEventsMax) kept.pop_front();
-  kept.push_back(std::move(event));
+  const bool is_heard = listener_ && concerns_hot(event);
+  const Event heard = is_heard ? event : Event();
+  {
+    const std::lock_guard lock(mutex_);
+    event.number = ++last_number_;
+    std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
+    if (kept.size() == kEventsMax) kept.pop_front();
+    kept.push_back(std::move(event));
+  }
+  if (is_heard) listener_(heard);
 }
 
 void EventLog::write(const Event& event) {

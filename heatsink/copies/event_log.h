@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heatsink/detect/detect.h"
@@ -50,6 +51,11 @@ class EventLog {
   // The configuration was changed, or a change was refused. Logs one line, whatever else is logged.
   void add_config(report::Event::Config config, std::string reason, TimePoint now);
 
+  // `listener` gets each event except those of keys that only turned warm or cold, which may be
+  // very many, in the thread that adds it. Call it before the first one.
+  using Listener = std::function<void(const report::Event&)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
+
   void set_quiet(std::string quiet) { quiet_ = std::move(quiet); }
   const std::string& quiet() const { return quiet_; }
   std::vector<report::Event> latest() const;  // in rising order of their numbers
@@ -60,6 +66,7 @@ class EventLog {
   void write(const report::Event& event);
   void end_second(TimePoint now);
 
+  Listener listener_;
   std::string quiet_;
   bool was_hot_ = false;
 

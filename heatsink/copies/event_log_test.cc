@@ -148,6 +148,16 @@ TEST_F(EventLogTest, HotKeysAreToldFirstAndNeverPushedOutByWarmOnes) {
   for (std::size_t i = 1; i < events.size(); ++i) ASSERT_LT(events[i - 1].number, events[i].number);
 }
 
+TEST_F(EventLogTest, AListenerGetsWhatConcernsHotKeys) {
+  std::vector<std::string> heard;
+  log.listen([&heard](const report::Event& event) { heard.push_back(event.key); });
+  log.add(std::vector{change("warm", Temperature::kCold, Temperature::kWarm),
+                      change("hot", Temperature::kWarm, Temperature::kHot)},
+          1, at(0));
+  log.add_limit(true, "limited", 0, "more than 5/s", at(0));
+  EXPECT_THAT(heard, ElementsAre("hot", "limited"));
+}
+
 TEST_F(EventLogTest, HostileNamesStayOneLine) {
   log.add(std::vector{change("a\n2026 error fake \x1b[2J", Temperature::kCold, Temperature::kHot)},
           1, at(0));

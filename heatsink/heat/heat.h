@@ -5,6 +5,7 @@
 #pragma once
 
 #include "heatsink/heat/column.h"        // IWYU pragma: export
+#include "heatsink/heat/heat_map.h"      // IWYU pragma: export
 #include "heatsink/heat/heatmap_json.h"  // IWYU pragma: export
 #include "heatsink/heat/history.h"       // IWYU pragma: export
 #include "heatsink/heat/moment.h"        // IWYU pragma: export

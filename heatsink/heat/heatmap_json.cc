@@ -13,6 +13,7 @@
 
 #include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
+#include "heatsink/heat/history.h"
 #include "heatsink/heat/scale.h"
 
 namespace heatsink::heat {
@@ -83,7 +84,8 @@ json::array rows_of(const HeatMap& map) {
 
 }  // namespace
 
-std::string heatmap_json(const HeatMap& map, const std::function<WallTime(TimePoint)>& wall_at) {
+std::string heatmap_json(const HeatMap& map, const std::function<WallTime(TimePoint)>& wall_at,
+                         bool has_file) {
   const auto whole_seconds = [](auto duration) {
     return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
   };
@@ -103,6 +105,8 @@ std::string heatmap_json(const HeatMap& map, const std::function<WallTime(TimePo
   json::object out{{"step_seconds", whole_seconds(map.step)},
                    {"window_seconds", std::chrono::duration<double>(map.window).count()},
                    {"codes_per_doubling", kCodesPerDoubling},
+                   {"source", map.source == HeatMap::Source::kFile ? "file" : "memory"},
+                   {"has_file", has_file},
                    {"tiers", std::move(tiers)},
                    {"times", std::move(times)},
                    {"numbers", std::move(numbers)},

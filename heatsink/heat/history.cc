@@ -3,30 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 
 namespace heatsink::heat {
 namespace {
 
 std::int64_t seconds_of(TimePoint time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
-void add_step(const Column& column, std::size_t i, const std::vector<HeatMap::Row*>& row_of,
-              HeatMap& map) {
-  map.steps.push_back({.begin = TimePoint(map.step * column.number),
-                       .number = column.number,
-                       .totals = column.totals,
-                       .requests_max = column.requests_max,
-                       .unnamed_max = column.unnamed_max});
-  for (const Cell& cell : column.cells()) {
-    HeatMap::Row* const row = row_of[cell.id];
-    if (row == nullptr) continue;
-    row->mean[i] = cell.mean;
-    row->max[i] = cell.max;
-    row->writes[i] = cell.writes;
-    row->hits[i] = cell.hits;
-  }
 }
 
 }  // namespace
@@ -47,14 +29,17 @@ void History::Ring::push(const Column& column, std::size_t max) {
 }
 
 void History::add(const Moment& moment) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const Ring& seconds = rings_[0];
   const std::int64_t number = seconds_of(moment.at) - 1;
   if (number < 0 || (!seconds.columns.empty() && number <= seconds.newest().number)) return;
+  if (seconds.columns.empty()) first_ = number;
   window_ = moment.window;
   Column column = column_of(moment);
   column.number = number;
   push(0, column);
+  lock.unlock();
+  if (listener_) listener_(moment);
 }
 
 // Whatever column comes next, the steps that ended before it are complete.
@@ -177,29 +162,31 @@ HeatMap History::read(const Range& range) const {
   std::unique_lock lock(mutex_);
   const std::size_t tier = tier_for(range);
   const std::vector<Column> columns = copy_of(tier, range);
-  std::vector<double> sums(identities_.numbers(), 0);
-  for (const Column& column : columns)
-    for (const Cell& cell : column.cells()) sums[cell.id] += rate_of(cell.mean);
-  std::vector<IdentityId> order;
-  for (std::size_t id = 0; id < sums.size(); ++id)
-    if (sums[id] > 0) order.push_back(static_cast<IdentityId>(id));
-  std::ranges::stable_sort(order, std::greater<>(), [&sums](IdentityId id) { return sums[id]; });
-  order.resize(std::min({order.size(), range.rows_max, kRowsMax}));
+  const std::size_t identities = identities_.numbers();
+  const std::vector<IdentityId> order =
+      busiest(columns, identities, std::min(range.rows_max, kRowsMax));
   HeatMap map;
   map.window = window_;
   for (const IdentityId id : order) map.rows.push_back({.identity = identities_[id]});
   lock.unlock();
 
   map.step = std::chrono::seconds(kTiers[tier].step_s);
-  std::vector<HeatMap::Row*> row_of(sums.size(), nullptr);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    HeatMap::Row& row = map.rows[i];
-    for (auto* const plane : {&row.mean, &row.max, &row.writes, &row.hits})
-      plane->assign(columns.size(), 0);
-    row_of[order[i]] = &row;
-  }
-  for (std::size_t i = 0; i < columns.size(); ++i) add_step(columns[i], i, row_of, map);
+  add_columns(columns, order, identities, map);
   return map;
+}
+
+std::optional<TimePoint> History::begins() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<TimePoint> oldest;
+  for (std::size_t tier = 0; tier < kTiers.size(); ++tier) {
+    const Ring& ring = rings_[tier];
+    if (ring.columns.empty()) continue;
+    const std::int64_t number = ring.columns[ring.next % ring.columns.size()].number;
+    const TimePoint begin(std::chrono::seconds(number * kTiers[tier].step_s));
+    if (!oldest || begin < *oldest) oldest = begin;
+  }
+  if (oldest) oldest = std::max(*oldest, TimePoint(std::chrono::seconds(first_)));
+  return oldest;
 }
 
 std::size_t History::memory_bytes() const {

@@ -5,12 +5,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/heat/column.h"
+#include "heatsink/heat/heat_map.h"
 #include "heatsink/heat/identities.h"
 #include "heatsink/heat/merger.h"
 #include "heatsink/heat/moment.h"
@@ -25,27 +28,6 @@ struct Tier {
 inline constexpr std::array<Tier, 4> kTiers{
     {{1, 600}, {10, 4 * 360}, {60, 24 * 60}, {600, 7 * 144}}};
 
-// A part of the history, with all rows on one axis of time.
-struct HeatMap {
-  Nanos step{};
-  Nanos window{};  // that each rate was counted over
-  struct Step {
-    TimePoint begin{};
-    std::int64_t number = 0;  // rises; a gap: nothing was counted meanwhile
-    std::array<float, 8> totals{};
-    float requests_max = 0;
-    std::array<float, kKinds> unnamed_max{};
-  };
-  std::vector<Step> steps;  // by time
-  // One byte for each of `steps`: rates by scale.h. Where `mean` is 0 the step does not name the
-  // row: it had at most unnamed_max.
-  struct Row {
-    Identity identity;
-    std::vector<RateCode> mean{}, max{}, writes{}, hits{};
-  };
-  std::vector<Row> rows;  // the busiest first, by the sum of their means
-};
-
 // Thread-safe: one thread adds, any thread reads. A reader holds the lock while it copies at most
 // one tier (1440 columns are 1 MB, about 0.1 ms). Memory: 3 MB of columns, and at most
 // `identities_max` names of 256 bytes each; pages that have not been used cost nothing. If there
@@ -59,6 +41,9 @@ class History {
   // What was counted in the second before `moment.at`. A second moment of the same second is left
   // out. About 20 us for 96 items.
   void add(const Moment& moment);
+  // `listener` gets each moment that was added, in the thread that adds it. Call it before add().
+  using Listener = std::function<void(const Moment&)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
 
   static constexpr std::size_t kStepsMax = 1440;
   static constexpr std::size_t kRowsMax = 256;
@@ -71,6 +56,9 @@ class History {
     std::size_t rows_max = 128;      // at most kRowsMax
   };
   HeatMap read(const Range& range) const;
+  // The beginning of what is kept: of the oldest column, or of the first second. Nothing: there is
+  // none yet.
+  std::optional<TimePoint> begins() const;
 
   std::size_t memory_bytes() const;  // approximate
 
@@ -92,8 +80,10 @@ class History {
   void push(std::size_t tier, const Column& column);
   std::vector<Column> copy_of(std::size_t tier, const Range& range) const;
 
-  mutable std::mutex mutex_;  // guards all members
+  Listener listener_;
+  mutable std::mutex mutex_;  // guards the members below
   Nanos window_{};
+  std::int64_t first_ = 0;  // the number of the first second
   Identities identities_;
   std::size_t identities_max_;
   std::array<Ring, kTiers.size()> rings_;

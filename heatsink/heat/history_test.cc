@@ -188,8 +188,26 @@ TEST(History, MemoryIsBounded) {
   EXPECT_LT(history.memory_bytes(), 8'000'000U);
 }
 
+TEST(History, AListenerGetsWhatWasAdded) {
+  History history;
+  std::vector<TimePoint> heard;
+  history.listen([&heard](const Moment& moment) { heard.push_back(moment.at); });
+  history.add(second_of(1001, {{"a", 1}}));
+  history.add(second_of(1001, {{"a", 1}}));
+  history.add(second_of(1002, {{"a", 1}}));
+  EXPECT_EQ(heard, (std::vector{TimePoint(seconds(1001)), TimePoint(seconds(1002))}));
+}
+
+TEST(History, BeginsWithItsOldestColumn) {
+  History history;
+  for (std::int64_t second = 1; second <= 700; ++second)
+    history.add(second_of(1000 + second, {{"a", 1}}));
+  EXPECT_EQ(history.begins(), TimePoint(seconds(1000))) << "the seconds are gone, not the minutes";
+}
+
 TEST(History, NothingIsReadBeforeTheFirstSecond) {
   const History history;
+  EXPECT_FALSE(history.begins());
   const HeatMap map = history.read(between(0, 1000));
   EXPECT_TRUE(map.steps.empty());
   EXPECT_TRUE(map.rows.empty());

@@ -207,6 +207,8 @@ void ProxyOptions::describe(OptionSet& set) {
            "Key names are shown as privacy.redact-keys says.",
            0, 1000});
 
+  describe_history(set);
+
   set.add(
       {"doctor.enabled", &doctor_enabled,
        "Whether the proxy makes the checks of heatsink doctor (docs/guides/doctor.md). It makes "

@@ -72,6 +72,11 @@ struct ProxyOptions {
   std::string admin_token_file;
   std::int64_t metrics_keys = 20;
 
+  // history.*
+  std::string history_file;  // "": none
+  Bytes history_size = mebibytes(256);
+  Nanos history_age = std::chrono::hours(90 * 24);
+
   // doctor.*
   bool doctor_enabled = true;
 
@@ -148,6 +153,7 @@ struct ProxyOptions {
 
  private:
   void describe_outages(OptionSet& set);  // outage_options.cc
+  void describe_history(OptionSet& set);  // history_options.cc
 };
 
 }  // namespace heatsink::policy

@@ -165,11 +165,12 @@ struct Proxy::Threads {
 
 // The system may refuse threads and memory, which their constructors throw.
 Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, std::uint64_t seed,
-                                            std::vector<net::Fd> inherited) {
+                                            std::vector<net::Fd> inherited,
+                                            copies::Recording recording) {
   bound_unused_memory();
   keep_memory_reserve();
   try {
-    return start_or_throw(given, seed, std::move(inherited));
+    return start_or_throw(given, seed, std::move(inherited), std::move(recording));
   } catch (const std::system_error& refused) {
     return Error{ErrorCode::kUnavailable,
                  std::string("cannot start a thread: ") + refused.code().message() +
@@ -184,7 +185,8 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const policy::ProxyOptions& given, s
 
 Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions& given,
                                                      std::uint64_t seed,
-                                                     std::vector<net::Fd> inherited) {
+                                                     std::vector<net::Fd> inherited,
+                                                     copies::Recording recording) {
   policy::ProxyOptions options = given;
   if (options.workers == 0)
     options.workers = std::clamp<std::int64_t>(std::llround(std::ceil(usable_cpus())), 1,
@@ -228,6 +230,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
   threads->shared.set_tls(*std::move(tls));
   threads->shared.upstream_address.set_addresses(std::move(*addresses));
   threads->shared.connections_max = descriptors->connections_max;
+  threads->keeper.record_to(std::move(recording));
   threads->start(std::move(*listeners), accepts);
   threads->note_fixed_memory();
   return std::unique_ptr<Proxy>(new Proxy(std::move(threads)));
@@ -302,9 +305,7 @@ report::Report Proxy::report() const {
   return report;
 }
 
-heat::HeatMap Proxy::heat(const heat::History::Range& range) const {
-  return threads_->shared.heat.read(range);
-}
+const heat::History& Proxy::heat() const { return threads_->shared.heat; }
 
 report::WarmReport Proxy::warm(report::WarmOrder order) {
   return threads_->keeper.warm(std::move(order));

@@ -36,16 +36,17 @@ class Proxy {
   // the server cannot be reached. After an error nothing is left running. `seed` protects the
   // hashes against chosen keys: draw it at random.
   // With `listeners` of a predecessor it binds nothing, and accepts clients after set_accepting().
+  // `recording` gets the counts of each second and the events until the object is destroyed.
   static Result<std::unique_ptr<Proxy>> start(const policy::ProxyOptions& options,
                                               std::uint64_t seed,
-                                              std::vector<net::Fd> listeners = {});
+                                              std::vector<net::Fd> listeners = {},
+                                              copies::Recording recording = {});
   ~Proxy();  // closes all connections and joins the threads
 
   std::uint16_t port() const;                 // 0: a Unix socket
   report::Report report() const;              // takes up to a second if the keeper is busy
   std::vector<report::Event> events() const;  // the latest changes of verdicts, oldest first
-  // What was hot when. Any range: it is cut to what is kept.
-  heat::HeatMap heat(const heat::History::Range& range) const;
+  const heat::History& heat() const;          // what was hot when
   MetricSamples metrics() const;
   // Keys that an operator has made hot. Each call takes up to three seconds.
   report::WarmReport warm(report::WarmOrder order);
@@ -111,7 +112,8 @@ class Proxy {
   struct Threads;
   static Result<std::unique_ptr<Proxy>> start_or_throw(const policy::ProxyOptions& given,
                                                        std::uint64_t seed,
-                                                       std::vector<net::Fd> inherited);
+                                                       std::vector<net::Fd> inherited,
+                                                       copies::Recording recording);
   explicit Proxy(std::unique_ptr<Threads> threads);
   std::unique_ptr<Threads> threads_;
 };

@@ -3,6 +3,24 @@
 
 namespace heatsink::report {
 
+const char* word_for(const Event& event) {
+  if (event.nothing_hot) return "nothing-hot";
+  if (event.stale_read) return "stale-read";
+  if (event.outage) return "stale-while-error";
+  if (event.config == Event::Config::kChanged) return "config-changed";
+  if (event.config == Event::Config::kRefused) return "config-refused";
+  if (event.limit == Event::Limit::kNone) return detect::to_string(event.temperature);
+  return event.limit == Event::Limit::kBegan ? "limited" : "limit-ended";
+}
+
+bool has_key(const Event& event) {
+  return !event.nothing_hot && !event.outage && event.config == Event::Config::kNone;
+}
+
+bool is_verdict(const Event& event) {
+  return has_key(event) && !event.stale_read && event.limit == Event::Limit::kNone;
+}
+
 Event event_of(const detect::Change& change, TimePoint now) {
   const detect::Verdict& verdict = change.verdict;
   Event event;

@@ -44,6 +44,11 @@ struct Event {
   std::string reason;
 };
 
+// What it is in one word, as in /api/events: "hot", "nothing-hot", "config-changed".
+const char* word_for(const Event& event);
+bool has_key(const Event& event);     // it names a key
+bool is_verdict(const Event& event);  // a key has another temperature: all members are set
+
 // The event of a verdict's change, without a number yet.
 Event event_of(const detect::Change& change, TimePoint now);
 

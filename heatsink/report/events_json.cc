@@ -12,16 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-const char* verdict_of(const Event& event) {
-  if (event.nothing_hot) return "nothing-hot";
-  if (event.stale_read) return "stale-read";
-  if (event.outage) return "stale-while-error";
-  if (event.config == Event::Config::kChanged) return "config-changed";
-  if (event.config == Event::Config::kRefused) return "config-refused";
-  if (event.limit == Event::Limit::kNone) return detect::to_string(event.temperature);
-  return event.limit == Event::Limit::kBegan ? "limited" : "limit-ended";
-}
-
 void add_relief(json::object& out, const std::optional<LoadRelief>& relief) {
   if (!relief) return;
   out["hits"] = relief->hits;
@@ -34,13 +24,13 @@ json::object event_object(const Event& event, TimePoint boot, WallTime wall) {
   json::object out;
   out["number"] = event.number;
   out["at"] = iso_time(wall - std::chrono::duration_cast<WallTime::duration>(boot - event.at));
-  out["verdict"] = verdict_of(event);
+  out["verdict"] = word_for(event);
   out["reason"] = one_line(event.reason, detect::kKeyBytesMax);
   add_relief(out, event.relief);
-  if (event.nothing_hot || event.outage || event.config != Event::Config::kNone) return out;
+  if (!has_key(event)) return out;
   add_name(out, event.key, event.key_truncated);
   out["db"] = event.db;
-  if (event.stale_read || event.limit != Event::Limit::kNone) return out;
+  if (!is_verdict(event)) return out;
   out["before"] = detect::to_string(event.before);
   out["dimension"] = detect::to_string(event.measure.dimension);
   out["window_seconds"] = seconds(event.measure.window);

@@ -53,6 +53,13 @@ class Metrics(ProxyTest):
     }
     RULES = RULES
 
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="heatsink-test-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.PROXY_OPTIONS = cls.PROXY_OPTIONS | {"history.file": folder.name + "/history.db"}
+        super().setUpClass()
+
     def setUp(self):
         """Everything that may have a row has one."""
         client = self.to_proxy()

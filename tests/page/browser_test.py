@@ -12,7 +12,9 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import threading
+import time
 import unittest
 import urllib.request
 
@@ -241,6 +243,43 @@ class OfAProxy(Page):
             self.one(f"#fold-{fold} summary").click()
             self.wait(lambda fold=fold, words=words: words in self.one(f"#fold-{fold} .fold").text,
                       f"{fold} with {words}")  # fmt: skip
+
+
+class AfterARestart(Page):
+    """The process before this one has left its history in the file."""
+
+    @classmethod
+    def setUpClass(cls):
+        need_programs()
+        folder = tempfile.TemporaryDirectory(prefix="heatsink-test-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.OPTIONS = Page.OPTIONS | {"history.file": folder.name + "/history.db"}
+        redis = Redis()
+        cls.addClassCleanup(redis.stop)
+        before = Proxy(redis, cls.OPTIONS)
+        cls.addClassCleanup(before.process.kill)
+        load = Load(before.port)
+        cls.addClassCleanup(load.close)
+        until(lambda: before.metric("heatsink_history_written_total") >= 3, what="three seconds")
+        before.stop()
+        cls.ended_at = time.time()
+        super().setUpClass()
+
+    def test_the_time_before_it_is_there(self):
+        told = self.asked("api/heatmap")
+        self.assertEqual(told["source"], "file")
+        self.assertLess(told["times"][0], self.ended_at - 1)
+        self.open()
+        self.wait(lambda: self.row("product:1"), "the table")
+
+    def test_longer_spans_can_be_chosen(self):
+        self.open()
+        month = '[data-span="2592000"]'
+        self.wait(lambda: self.one(month).is_displayed(), "a button for 30 days")
+        self.one(month).click()
+        self.wait(lambda: "span=2592000" in self.driver.current_url, "the address")
+        self.wait(lambda: self.one(month).get_attribute("aria-pressed") == "true", "its choice")
+        self.wait(lambda: self.row("product:1"), "the table")
 
 
 class WithAToken(Page):

@@ -13,7 +13,10 @@ import { save_csv, save_json, save_png } from './save.js';
 /** @typedef {import('./table.js').Line} Line */
 /** @typedef {import('./model.js').Plane} Plane */
 
-const SPANS = [['10 min', 600], ['4 h', 14_400], ['24 h', 86_400], ['7 d', 604_800]];
+const SPANS = [['10 min', 600], ['4 h', 14_400], ['24 h', 86_400], ['7 d', 604_800],
+  ['30 d', 2_592_000], ['90 d', 7_776_000]];
+// Longer ones need the file of history.file.
+const SPAN_IN_MEMORY = 604_800;
 const REST = 'all other keys';
 const PLANES = ['mean', 'max', 'writes', 'hits', 'misses'];
 
@@ -235,8 +238,10 @@ function draw() {
   pictures_are_due = false;
   show_totals();
   draw_cursor();
-  for (const button of by_id('spans').children)
+  for (const button of by_id('spans').children) {
     button.setAttribute('aria-pressed', String(!view.range && Number(button.dataset.span) === view.span));
+    button.hidden = Number(button.dataset.span) > SPAN_IN_MEMORY && !heat.has_file;
+  }
   by_id('live').setAttribute('aria-pressed', String(!view.range));
 }
 
@@ -472,6 +477,7 @@ async function ask_heat() {
     const more = last === undefined ? '' : `&step=${heat.step}&after=${last}`;
     const json = await get(heat_path() + more);
     if (last === undefined) heat.replace(json);
+    else if (json.source !== heat.source) reload = true;
     else heat.append(json, view.span);
   }
 }

@@ -43,6 +43,9 @@ export class Heat {
   constructor() {
     this.step = 1;
     this.window = 10;
+    // "file": older than what the proxy has in memory. The numbers of columns are of this source.
+    this.source = 'memory';
+    this.has_file = false;
     /** @type {number[]} seconds since 1970, of the beginning of each column */
     this.times = [];
     /** @type {number[]} */
@@ -67,12 +70,14 @@ export class Heat {
     this.unnamed = {};
     this.rows = new Map();
     this.step = json.step_seconds;
+    this.source = json.source;
     this.append(json, Number.POSITIVE_INFINITY);
   }
 
   /** @param {any} json later columns of the same step @param {number} keep_s from the last one */
   append(json, keep_s) {
     this.window = json.window_seconds;
+    this.has_file = json.has_file;
     const added = json.times.length;
     const newest = added ? json.times[added - 1] : this.times[this.length - 1] ?? 0;
     let dropped = 0;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/history/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "heatsink/history/schema.h"
+#include "heatsink/history/tiers.h"
+
+namespace heatsink::history {
+namespace {
+
+constexpr std::int64_t kPageBytes = 4096;
+// A second's counts come up to two seconds later.
+constexpr std::int64_t kLate_s = 5;
+constexpr std::int64_t kNamesEvery_s = 3600;
+
+double real_seconds(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+std::uint64_t size_of(const std::string& path) {
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
+}  // namespace
+
+HistoryFile::Lock::~Lock() {
+  if (descriptor >= 0) close(descriptor);
+}
+
+HistoryFile::~HistoryFile() {
+  event_.reset();
+  columns_.reset();
+  database_.reset();
+}
+
+Result<std::unique_ptr<HistoryFile>> HistoryFile::open(const FileOptions& options, Failure& why) {
+  std::unique_ptr<HistoryFile> file(new HistoryFile(options));
+  if (std::optional<Failure> failure = file->start()) {
+    why = *std::move(failure);
+    return Error{ErrorCode::kUnavailable, why.message};
+  }
+  return file;
+}
+
+std::optional<Failure> HistoryFile::start() {
+  lock_.descriptor = ::open(options_.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (lock_.descriptor < 0) return Failure{FailureKind::kOther, std::strerror(errno)};
+  if (flock(lock_.descriptor, LOCK_EX | LOCK_NB) != 0)
+    return Failure{FailureKind::kBusy, "another process writes it"};
+  database_ = std::make_unique<Database>(options_.path, Database::Access::kWrite);
+  Database& database = *database_;
+  database.run("PRAGMA auto_vacuum = INCREMENTAL");  // of a new file
+  if (database.ok() && database.text("PRAGMA quick_check(1)") != "ok" && database.ok())
+    return Failure{FailureKind::kDamaged, "its pages do not fit together"};
+  database.run(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = "
+      "4194304");
+  switch (prepare(database, migrations())) {
+    case FileState::kForeign:
+      return Failure{FailureKind::kOther, "it is the database of another program"};
+    case FileState::kNewer:
+      return Failure{FailureKind::kOther, "a newer heatsink has written it"};
+    case FileState::kUnusable:
+      return database.take_failure();
+    case FileState::kCurrent:
+      break;
+  }
+  // A last bound: what goes beyond it fails as a full disk does.
+  const auto pages = static_cast<std::int64_t>(options_.maximum_size.count) / kPageBytes;
+  database.number(("PRAGMA max_page_count = " + std::to_string(pages)).c_str());
+  columns_ = std::make_unique<ColumnWriter>(database);
+  event_ = std::make_unique<Statement>(
+      database,
+      "INSERT INTO happenings (at_s, what, name, db, was, rule, rate, share, reason) VALUES "
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  return database.take_failure();
+}
+
+std::optional<Failure> HistoryFile::append(std::span<const Record> records, WallTime now) {
+  Database& database = *database_;
+  bool done = false;
+  const std::int64_t now_s = unix_seconds(now) - kLate_s;
+  {
+    Transaction transaction(database);
+    for (const Record& record : records) {
+      if (const auto* const second = std::get_if<Second>(&record))
+        columns_->write(second->moment, unix_seconds(second->end) - 1);
+      else
+        write(std::get<KeptEvent>(record));
+    }
+    if (now_s / kFileTiers[1].step_s != rolled_up_at_) roll_up(database, *columns_, now_s);
+    done = transaction.commit();
+  }
+  if (done)
+    rolled_up_at_ = now_s / kFileTiers[1].step_s;
+  else
+    columns_->forget_names();
+  return database.take_failure();
+}
+
+void HistoryFile::write(const KeptEvent& event) {
+  const double at_s = real_seconds(event.at);
+  if (!event.has_key) {
+    event_->bind(at_s, event.what, kNull, kNull, kNull, kNull, kNull, kNull, event.reason);
+  } else if (event.before.empty()) {
+    event_->bind(at_s, event.what, event.name, event.db, kNull, kNull, kNull, kNull, event.reason);
+  } else {
+    event_->bind(at_s, event.what, event.name, event.db, event.before, event.rule, event.rate,
+                 event.share, event.reason);
+  }
+  event_->finish();
+}
+
+std::optional<Failure> HistoryFile::trim(WallTime now) { return trim(now, false); }
+std::optional<Failure> HistoryFile::make_room(WallTime now) { return trim(now, true); }
+
+std::optional<Failure> HistoryFile::trim(WallTime now, bool must_shrink) {
+  const std::int64_t now_s = unix_seconds(now);
+  const std::int64_t age_s = options_.maximum_age.count();
+  {
+    Transaction transaction(*database_);
+    for (const FileTier& tier : kFileTiers)
+      remove_before(tier.step_s, now_s - std::min<std::int64_t>(tier.kept.count(), age_s));
+    Statement(*database_, "DELETE FROM happenings WHERE at_s < ?").bind(now_s - age_s).finish();
+    const bool shrinks = must_shrink || is_too_big();
+    if (shrinks) remove_oldest_tenth();
+    if (shrinks || now_s - names_removed_at_ >= kNamesEvery_s) {
+      remove_names();
+      names_removed_at_ = now_s;
+    }
+    static_cast<void>(transaction.commit());
+  }
+  columns_->forget_names();
+  database_->run("PRAGMA incremental_vacuum(2560)");  // 10 MB at most
+  return database_->take_failure();
+}
+
+void HistoryFile::remove_before(std::int64_t step_s, std::int64_t before_s) {
+  Statement cells(*database_,
+                  "DELETE FROM cells WHERE step IN "
+                  "(SELECT id FROM steps WHERE step_s = ? AND begin_s < ?)");
+  cells.bind(step_s, before_s).finish();
+  Statement steps(*database_, "DELETE FROM steps WHERE step_s = ? AND begin_s < ?");
+  steps.bind(step_s, before_s).finish();
+}
+
+void HistoryFile::remove_oldest_tenth() {
+  for (const FileTier& tier : kFileTiers) {
+    Statement count(*database_, "SELECT count(*) FROM steps WHERE step_s = ?");
+    if (!count.bind(tier.step_s).step()) continue;
+    const std::int64_t columns = count.integer(0);
+    count.finish();
+    Statement tenth(*database_,
+                    "SELECT begin_s FROM steps WHERE step_s = ? ORDER BY begin_s LIMIT 1 OFFSET ?");
+    if (!tenth.bind(tier.step_s, (columns + 9) / 10).step()) continue;
+    const std::int64_t before_s = tenth.integer(0);
+    tenth.finish();
+    remove_before(tier.step_s, before_s);
+  }
+  database_->run(
+      "DELETE FROM happenings WHERE id IN (SELECT id FROM happenings ORDER BY at_s LIMIT "
+      "(SELECT (count(*) + 9) / 10 FROM happenings))");
+}
+
+void HistoryFile::remove_names() {
+  database_->run("DELETE FROM names WHERE id NOT IN (SELECT name FROM cells)");
+}
+
+// An eighth stays free, for what the next minute brings.
+bool HistoryFile::is_too_big() {
+  const std::int64_t used =
+      database_->number("PRAGMA page_count") - database_->number("PRAGMA freelist_count");
+  return used * kPageBytes > static_cast<std::int64_t>(options_.maximum_size.count / 8 * 7);
+}
+
+std::uint64_t HistoryFile::bytes() const {
+  return size_of(options_.path) + size_of(options_.path + "-wal");
+}
+
+bool HistoryFile::is_in_place() const {
+  struct stat named {
+  }, open{};
+  return stat(options_.path.c_str(), &named) == 0 && fstat(lock_.descriptor, &open) == 0 &&
+         named.st_ino == open.st_ino && named.st_dev == open.st_dev;
+}
+
+}  // namespace heatsink::history

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/history/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "heatsink/history/folder_for_test.h"
+#include "heatsink/history/schema.h"
+#include "heatsink/history/tiers.h"
+
+namespace heatsink::history {
+namespace {
+
+std::unique_ptr<HistoryFile> opened(const FileOptions& options) {
+  Failure why;
+  Result<std::unique_ptr<HistoryFile>> file = HistoryFile::open(options, why);
+  EXPECT_TRUE(file.ok()) << why.message;
+  return file.ok() ? std::move(file).value() : nullptr;
+}
+
+double number(const std::string& path, const std::string& sql) {
+  Database database(path, Database::Access::kRead);
+  Statement statement(database, sql.c_str());
+  const double out = statement.bind().step() ? statement.real(0) : -1;
+  EXPECT_TRUE(database.ok()) << database.failure().message;
+  return out;
+}
+
+// `count` seconds with the same key, in one batch.
+std::vector<Record> seconds_from(std::int64_t first, std::int64_t count, double rate = 1000) {
+  std::vector<Record> out;
+  for (std::int64_t i = 0; i < count; ++i) out.push_back(counts_of(first + i, {{"a", rate}}));
+  return out;
+}
+
+TEST(HistoryFile, SecondsAndEventsCanBeReadBySql) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const auto file = opened({.path = path});
+  const std::vector<Record> records{
+      counts_of(kStart, {{"a", 1000}, {"b", 10}}),
+      KeptEvent{.at = at_second(kStart),
+                .what = "hot",
+                .has_key = true,
+                .name = "a",
+                .before = "warm",
+                .rate = 1000,
+                .share = 0.99,
+                .reason = "1000/s >= hot-qps 100"},
+      KeptEvent{.at = at_second(kStart), .what = "nothing-hot", .reason = "no key"}};
+  EXPECT_FALSE(file->append(records, at_second(kStart + 1)));
+  EXPECT_EQ(number(path, "SELECT requests_per_second FROM totals"), 1010);
+  EXPECT_NEAR(number(path, "SELECT requests_per_second FROM hot_keys WHERE name = 'a'"), 1000, 30);
+  EXPECT_EQ(number(path, "SELECT count(*) FROM hot_keys WHERE time = '2026-11-28T12:00:00Z'"), 2);
+  EXPECT_EQ(number(path,
+                   "SELECT count(*) FROM events WHERE event = 'hot' AND name = 'a' AND "
+                   "before = 'warm' AND share > 0.9"),
+            1);
+  EXPECT_EQ(number(path, "SELECT count(*) FROM events WHERE name IS NULL"), 1);
+  struct stat found {};
+  ASSERT_EQ(stat(path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0640U) << "names of keys are not for everybody";
+}
+
+TEST(HistoryFile, StepsThatAreOverBecomeCoarserOnes) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const auto file = opened({.path = path});
+  EXPECT_FALSE(file->append(seconds_from(kStart, 75), at_second(kStart + 75)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 10"), 7);
+  EXPECT_EQ(number(path, "SELECT counted_seconds FROM totals WHERE step_seconds = 60"), 60);
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 600"), 0);
+  EXPECT_NEAR(number(path, "SELECT requests_per_second FROM hot_keys WHERE step_seconds = 60"),
+              1000, 30);
+}
+
+TEST(HistoryFile, WhatAKilledProcessLeftIsRolledUpByTheNext) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  EXPECT_FALSE(opened({.path = path})->append(seconds_from(kStart, 7), at_second(kStart + 7)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 10"), 0);
+  EXPECT_FALSE(
+      opened({.path = path})->append(seconds_from(kStart + 7000, 1), at_second(kStart + 7001)));
+  for (const char* const step : {"10", "60", "600", "3600"})
+    EXPECT_EQ(number(path, std::string("SELECT sum(counted_seconds) FROM totals WHERE "
+                                       "step_seconds = ") +
+                               step),
+              7)
+        << step;
+}
+
+TEST(HistoryFile, ACloseOfOneWriterLetsTheNextOneIn) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  auto first = opened(options);
+  Failure why;
+  EXPECT_FALSE(HistoryFile::open(options, why).ok());
+  EXPECT_EQ(why.kind, FailureKind::kBusy);
+  first.reset();
+  EXPECT_TRUE(HistoryFile::open(options, why).ok());
+}
+
+TEST(HistoryFile, TiersEndByAge) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const auto file = opened({.path = path});
+  EXPECT_FALSE(file->append(seconds_from(kStart, 60), at_second(kStart + 60)));
+  EXPECT_FALSE(file->append(seconds_from(kStart + 7200, 1), at_second(kStart + 7201)));
+  EXPECT_FALSE(file->trim(at_second(kStart + 7201)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 1"), 1);
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 10"), 6);
+  const std::int64_t later = kStart + 91 * 86'400;
+  EXPECT_FALSE(file->append(seconds_from(later, 1), at_second(later + 1)));
+  EXPECT_FALSE(file->trim(at_second(later + 1)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE unix < " + std::to_string(later)), 0);
+  EXPECT_EQ(number(path, "SELECT count(*) FROM cells"), 1);
+}
+
+TEST(HistoryFile, StaysWithinItsSizeWhateverTheNamesAre) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const Bytes limit = mebibytes(1);
+  const auto file = opened({.path = path, .maximum_size = limit});
+  std::int64_t failures = 0;
+  for (std::int64_t minute = 0; minute < 40; ++minute) {
+    std::vector<Record> batch;
+    for (std::int64_t second = minute * 60; second < minute * 60 + 60; ++second) {
+      std::vector<std::pair<std::string, double>> keys;
+      for (int key = 0; key < 10; ++key)
+        keys.emplace_back(std::string(100, 'x') + std::to_string(second * 10 + key), 10);
+      batch.push_back(counts_of(kStart + second, keys));
+    }
+    const WallTime now = at_second(kStart + minute * 60 + 60);
+    if (file->append(batch, now)) {
+      ++failures;
+      EXPECT_FALSE(file->make_room(now));
+    }
+    EXPECT_FALSE(file->trim(now));
+    struct stat found {};
+    ASSERT_EQ(stat(path.c_str(), &found), 0);
+    EXPECT_LE(found.st_size, static_cast<std::int64_t>(limit.count));
+  }
+  EXPECT_LT(failures, 20);
+  EXPECT_GT(number(path, "SELECT max(unix) FROM totals WHERE step_seconds = 1"), kStart + 1800.0)
+      << "the newest are kept";
+}
+
+TEST(HistoryFile, NamesThatNoCellHasAreRemoved) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const auto file = opened({.path = path, .maximum_age = std::chrono::seconds(60)});
+  EXPECT_FALSE(file->append(std::vector{counts_of(kStart, {{"old", 5}})}, at_second(kStart + 1)));
+  EXPECT_FALSE(
+      file->append(std::vector{counts_of(kStart + 100, {{"new", 5}})}, at_second(kStart + 101)));
+  EXPECT_FALSE(file->trim(at_second(kStart + 101)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM names"), 1);
+  EXPECT_FALSE(
+      file->append(std::vector{counts_of(kStart + 102, {{"old", 5}})}, at_second(kStart + 103)));
+  EXPECT_EQ(number(path, "SELECT count(*) FROM hot_keys WHERE name = 'old'"), 1)
+      << "its number was forgotten with it";
+}
+
+TEST(HistoryFile, ADamagedFileIsNoticedWhenItIsOpened) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  EXPECT_FALSE(opened(options)->append(seconds_from(kStart, 600), at_second(kStart + 600)));
+  {
+    std::fstream bytes(options.path, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(3 * 4096);
+    bytes << std::string(8192, '\x5a');
+  }
+  Failure why;
+  EXPECT_FALSE(HistoryFile::open(options, why).ok());
+  EXPECT_EQ(why.kind, FailureKind::kDamaged) << why.message;
+}
+
+TEST(HistoryFile, KnowsWhenItWasMovedAway) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  const auto file = opened(options);
+  EXPECT_TRUE(file->is_in_place());
+  std::filesystem::rename(options.path, options.path + ".old");
+  EXPECT_FALSE(file->is_in_place());
+  std::ofstream(options.path) << "another one";
+  EXPECT_FALSE(file->is_in_place());
+}
+
+}  // namespace
+}  // namespace heatsink::history

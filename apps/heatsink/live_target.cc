@@ -53,11 +53,14 @@ Status open_log(const policy::ProxyOptions& options) {
   return set_log(options);
 }
 
-LiveTarget live_target(proxy::Proxy& proxy, const std::unique_ptr<httpd::HttpServer>& admin) {
+LiveTarget live_target(proxy::Proxy& proxy, const std::unique_ptr<httpd::HttpServer>& admin,
+                       const std::unique_ptr<alerts::Alerter>& alerts) {
   LiveTarget target;
-  target.apply = [&proxy, &admin](const policy::ProxyOptions& before,
-                                  const policy::ProxyOptions& next) {
-    return apply_to(proxy, admin.get(), before, next);
+  target.apply = [&proxy, &admin, &alerts](const policy::ProxyOptions& before,
+                                           const policy::ProxyOptions& next) {
+    Result<std::uint64_t> applied = apply_to(proxy, admin.get(), before, next);
+    if (applied.ok() && alerts != nullptr) alerts->apply(next.alerts);
+    return applied;
   };
   target.reload_files = [&proxy, &admin](const policy::ProxyOptions& now) -> Status {
     Result<std::string> token = token_of(now);

@@ -27,16 +27,22 @@ MetricRows rows_of_proxy() {
   MetricRows rows{&kBuild};
   append(rows, proxy::metric_rows());
   append(rows, LiveConfiguration::metric_rows());
+  append(rows, alerts::Alerter::metric_rows());
   append(rows, process_rows());
   return rows;
 }
 
 }  // namespace
 
-MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live) {
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live,
+                          const alerts::Alerter* alerts) {
   MetricSamples samples{{&kBuild, 1, {{"version", version()}, {"compiler", kCompiler}}}};
   for (MetricSamples more : {proxy.metrics(), live.samples(), process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
+  if (alerts != nullptr) {
+    const MetricSamples more = alerts->samples();
+    samples.insert(samples.end(), more.begin(), more.end());
+  }
   return samples;
 }
 

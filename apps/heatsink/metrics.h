@@ -5,14 +5,16 @@
 #include <string>
 
 #include "apps/heatsink/live_configuration.h"
+#include "heatsink/alerts/alerts.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/proxy/proxy.h"
 
 namespace heatsink::app {
 
 // The proxy's metrics, those of its configuration, the kernel's counters of the process, and the
-// build.
-MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live);
+// build. `alerts`: null if there are none.
+MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live,
+                          const alerts::Alerter* alerts);
 
 // The rows of the proxy, the library and the rate limiters; some of them twice.
 MetricRows all_metric_rows();

@@ -426,6 +426,8 @@ void ProxyOptions::describe(OptionSet& set) {
        "off. The limit applies to keys whose rule has none, and ends when the key has cooled down.",
        0, kRateMax});
 
+  alerts.describe(set);
+
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",
                     "Rules set thresholds, consistency levels and limits for some keys. What a "

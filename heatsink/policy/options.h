@@ -8,6 +8,7 @@
 
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
+#include "heatsink/policy/alert_options.h"
 #include "heatsink/policy/rule_options.h"
 #include "heatsink/policy/warm_options.h"
 
@@ -139,6 +140,8 @@ struct ProxyOptions {
   std::int64_t limits_waiting = 10'000;
   Nanos refusal_delay = Millis(10);  // 0: none
   double automatic_qps = 0;          // 0: off
+
+  AlertOptions alerts;  // alerts.*
 
   std::deque<RuleOptions> rules;
   std::deque<WarmingOptions> warming;

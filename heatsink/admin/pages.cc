@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/admin/page_events.h"
 #include "heatsink/admin/page_files.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
@@ -217,6 +218,12 @@ void add_page(const SharedSources& shared, std::vector<httpd::Route>& out) {
     out.push_back({"/api/heatmap", "what was hot when, as JSON: ?from=SECONDS&to=SECONDS",
                    Pace::kSlow,
                    page_of(shared, get_heatmap, {"from", "to", "step", "after", "rows"})});
+    httpd::Route stream{"/api/stream", "the same as it comes, each second (server-sent events)",
+                        Pace::kAtOnce, [](const Question&) {
+                          return Answer{200, "", "text/event-stream"};
+                        }};
+    stream.events = event_source_of({shared->report, shared->events, shared->heatmap});
+    out.push_back(std::move(stream));
     for (httpd::Route& file : page_files()) out.push_back(std::move(file));
   }
   if (shared->advice) {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,8 +26,15 @@ class Answers {
   Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
           std::size_t clients_max);
 
+  // Whether the request is to be answered by a stream of events. The thread of `io`.
+  bool is_stream(const Request& request) const {
+    return !routes_.refusal(request, token_) && routes_.is_stream(request);
+  }
+  std::shared_ptr<const EventSource> events() const { return routes_.events(); }
+
   // Required of each request from now on. The thread of `io`.
-  void set_token(std::string token) { token_ = std::move(token); }
+  // Whether it is another one.
+  bool set_token(std::string token) { return std::exchange(token_, std::move(token)) != token_; }
 
   void start();  // throws std::system_error if no thread can be started
   void stop();   // waits for running functions; delivers no more answers

@@ -116,6 +116,16 @@ std::optional<Answer> RouteTable::refusal(const Request& request, std::string_vi
   return std::nullopt;
 }
 
+bool RouteTable::is_stream(const Request& request) const {
+  return request.method == "GET" && find(request)->events != nullptr;
+}
+
+std::shared_ptr<const EventSource> RouteTable::events() const {
+  for (const Route& route : routes_)
+    if (route.events != nullptr) return route.events;
+  return nullptr;
+}
+
 Pace RouteTable::pace(const Request& request) const { return find(request)->pace; }
 
 Answer RouteTable::run(const Request& request, Now now) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/base/wall_time.h"
+#include "heatsink/httpd/event_source.h"
 
 namespace heatsink::httpd {
 
@@ -24,6 +26,7 @@ struct Request {
   std::string_view body = "";
   std::string_view peer = "";                             // the client's address: "127.0.0.1:54321"
   std::optional<std::string_view> accept = std::nullopt;  // as `host`
+  std::optional<std::string_view> last_event_id = std::nullopt;  // as `host`
 };
 
 struct Answer {
@@ -77,6 +80,9 @@ struct Route {
   // Needs no token: it has no data, as the files of a web page, which a browser asks for before a
   // person can give it a token.
   bool is_open = false;
+  // Not null: GET is answered by a stream of these events, and `get` is for HEAD. At most one
+  // route.
+  std::shared_ptr<const EventSource> events = nullptr;
 };
 
 // /healthz: 200 "ok", or 503 with the message of the error.
@@ -100,6 +106,9 @@ class RouteTable {
   // Nothing: run() has the answer, at its pace. `token`: required of each request, whatever its
   // path; "": none is required.
   std::optional<Answer> refusal(const Request& request, std::string_view token) const;
+  // Whether the answer is the stream of events. REQUIRES no refusal.
+  bool is_stream(const Request& request) const;
+  std::shared_ptr<const EventSource> events() const;  // null: no route has them
   Pace pace(const Request& request) const;            // REQUIRES no refusal
   Answer run(const Request& request, Now now) const;  // REQUIRES no refusal
 

@@ -25,6 +25,7 @@ struct HttpServerOptions {
   // Maximum time for a request to arrive, for a client to read its answer, and for a connection to
   // be idle.
   Nanos deadline = std::chrono::seconds(10);
+  Nanos stream_interval = std::chrono::seconds(1);  // between the messages of a stream
 };
 
 }  // namespace heatsink::httpd

@@ -17,6 +17,7 @@
 #include "heatsink/httpd/answers.h"
 #include "heatsink/httpd/http_request.h"
 #include "heatsink/httpd/server_options.h"
+#include "heatsink/httpd/streams.h"
 
 namespace heatsink::httpd {
 
@@ -30,6 +31,7 @@ struct Service {
 
   HttpServerOptions options;
   Answers* answers = nullptr;
+  Streams* streams = nullptr;
   std::vector<Session*> open = {};  // without those closed to make room
 };
 
@@ -54,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void on_request(boost::beast::error_code error);
   void on_body(boost::beast::error_code error);
+  void begin_stream(const Request& request);
   void refuse(boost::beast::error_code error);
   void respond(const Answer& answer, bool keep_alive);
   void enter(Phase phase);

@@ -80,9 +80,8 @@ void AlertOptions::describe(OptionSet& set) {
   using std::chrono::hours;
   using std::chrono::seconds;
   set.add({"alerts.on", &on,
-           "What raises an alert, separated by commas: hot, extremely-hot, write-hot, imbalance, "
-           "hit-ratio, stale, server-down. Alerts need a target: alerts.webhook, alerts.command "
-           "or alerts.log."});
+           "What raises an alert, separated by commas; hot is one more. Alerts need a target: "
+           "alerts.webhook, alerts.command or alerts.log (docs/guides/alerts.md)."});
   set.add({"alerts.extremely-hot-qps", &extremely_hot_qps,
            "A hot key with this many requests per second is extremely hot. 0: only the share "
            "counts.",

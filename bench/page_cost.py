@@ -69,7 +69,7 @@ def measure(harness, arguments):
     pid = proxy.process.child.pid
     ratios = []
     try:
-        time.sleep(15)  # the copies are there
+        time.sleep(arguments.warm_up)  # the copies are there
         for _ in range(arguments.rounds):
             used = []
             for count in (0, arguments.pages):
@@ -97,6 +97,7 @@ def main():
     parser.add_argument("--rate", type=int, default=100_000, help="requests per second")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10, help="of one measurement")
+    parser.add_argument("--warm-up", type=float, default=15, help="seconds")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/release")
     arguments = parser.parse_args()
     program = arguments.programs / "apps/heatsink/heatsink"

@@ -13,8 +13,8 @@
 
 namespace heatsink::app {
 
-// The token of the admin API; "": none. Reads admin.token-file.
-Result<std::string> token_of(const policy::ProxyOptions& options);
+// The tokens of the admin API; empty: none. Reads admin.token-file.
+Result<httpd::Tokens> token_of(const policy::ProxyOptions& options);
 // Where and how the log is written, and from which level on.
 Status open_log(const policy::ProxyOptions& options);
 

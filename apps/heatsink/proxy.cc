@@ -89,7 +89,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
                                                        proxy::Proxy& proxy, LiveConfiguration& live,
                                                        const Watches& watches, int listener) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
-  Result<std::string> token = token_of(options);
+  Result<httpd::Tokens> token = token_of(options);
   if (!token.ok()) return token.error();
   Result<net::HostPort> listen = net::parse_host_port(options.admin);
   if (!listen.ok()) return listen.error();
@@ -125,7 +125,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
 // Checked before any thread starts, so that a proxy never starts halfway.
 Status check_admin(const policy::ProxyOptions& options, bool has_listener) {
   if (options.admin == "off") return Unit{};
-  if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
+  if (const Result<httpd::Tokens> token = token_of(options); !token.ok()) return token.error();
   if (has_listener) return Unit{};
   const Status unused = net::check_unused(*net::parse_host_port(options.admin));
   return unused.ok() ? unused

@@ -8,3 +8,4 @@
 #include "heatsink/httpd/query.h"         // IWYU pragma: export
 #include "heatsink/httpd/routes.h"        // IWYU pragma: export
 #include "heatsink/httpd/server.h"        // IWYU pragma: export
+#include "heatsink/httpd/tokens.h"        // IWYU pragma: export

@@ -163,9 +163,9 @@ HttpServer::~HttpServer() {
   state_->streams.stop();
 }
 
-void HttpServer::set_token(std::string token) {
+void HttpServer::set_token(Tokens token) {
   asio::post(state_->io, [this, token = std::move(token)]() mutable {
-    if (state_->answers.set_token(std::move(token))) state_->streams.close_all();
+    if (state_->answers.set_tokens(std::move(token))) state_->streams.close_all();
   });
 }
 

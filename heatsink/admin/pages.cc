@@ -11,6 +11,7 @@
 
 #include "heatsink/admin/page_events.h"
 #include "heatsink/admin/page_files.h"
+#include "heatsink/base/log.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 #include "heatsink/report/events_json.h"
@@ -166,6 +167,8 @@ Answer get_warm(const Sources& sources, const Question& asked) {
 Answer order(const Sources& sources, const Question& asked, bool ends) {
   Result<report::WarmOrder> order = report::parse_warm_order(asked.request.body, ends);
   if (!order.ok()) return {400, order.error().message + "\n"};
+  log(LogLevel::kInfo, std::string(ends ? "the end of warming" : "warming") +
+                           " was ordered by the admin API, " + printable(asked.request.peer));
   return warm_answer(sources.warm(*std::move(order)), asked.now);
 }
 

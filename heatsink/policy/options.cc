@@ -200,10 +200,10 @@ void ProxyOptions::describe(OptionSet& set) {
   set.add({"admin.token", &admin_token,
            "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
            "admin.token-file: other users can see command lines."});
-  set.add({"admin.token-file", &admin_token_file,
-           "File with the admin token, on one line; or with several, a line for each: viewer NAME "
-           "TOKEN "
-           "(may look) or operator NAME TOKEN (may also change things)."});
+  set.add(
+      {"admin.token-file", &admin_token_file,
+       "File with the admin token on one line, or with several, a line for each. Such a line is "
+       "viewer NAME TOKEN (may look) or operator NAME TOKEN (may also change things)."});
 
   set.add({"admin.metrics-keys", &metrics_keys,
            "Number of hot keys that have separate metrics in GET /metrics, busiest first. 0: none. "

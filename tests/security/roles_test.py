@@ -68,11 +68,14 @@ class Roles(unittest.TestCase):
 
     def test_the_log_says_who_and_never_with_what(self):
         self.assertEqual(self.asked(OPERATOR, "/api/rules", RULE)[0], 200)
+        self.assertEqual(self.asked(OPERATOR, "/api/warm", WARM)[0], 200)
+        until(lambda: "warming was ordered by the admin API, alice, 127.0.0.1:"
+              in self.proxy.process.output())  # fmt: skip
         self.asked(VIEWER, "/api/rules", RULE)
         self.asked(OTHER, "/api/rules", RULE)
         until(lambda: "(by the admin API, alice, 127.0.0.1:" in self.proxy.process.output())
         events = json.loads(self.asked(VIEWER, "/api/events")[1])["events"]
-        self.assertIn("(by the admin API, alice, 127.0.0.1:", events[-1]["reason"])
+        self.assertIn("(by the admin API, alice, 127.0.0.1:", str(events))
         told = self.proxy.process.output() + str(events) + self.asked(VIEWER, "/api/config")[1]
         for token in (VIEWER, OPERATOR, OTHER):
             self.assertNotIn(token, told)

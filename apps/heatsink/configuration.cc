@@ -159,6 +159,8 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
   require(faults, policy::announced_fault(options).empty(), policy::announced_fault(options));
   if (std::string fault = policy::automatic_fault(options); !fault.empty())
     faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
+  for (const std::string& fault : policy::alert_faults(options.alerts))
+    require(faults, false, fault);
   check_rules(faults, options, *rows.find_list("rules"));
   check_warming(faults, options, *rows.find_list("warming"));
   return faults;

@@ -69,6 +69,7 @@ json::array array_of(const std::vector<BuiltConfiguration::Rule>& rules,
 json::object options_of(const LiveConfiguration::Effective& now) {
   policy::ProxyOptions options = now.options;
   if (!options.admin_token.empty()) options.admin_token = net::kHiddenPassword;
+  if (!options.alerts.webhook.empty()) options.alerts.webhook = net::kHiddenPassword;
   if (const Result<net::RedisUrl> url = net::parse_upstream_url(options.upstream); url.ok())
     options.upstream = url->redacted();
   OptionSet rows;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/live_target.h"
 
+#include <fstream>
 #include <utility>
 
 #include "apps/heatsink/live_json.h"
 #include "heatsink/base/log.h"
-#include "heatsink/base/secret_file.h"
+#include "heatsink/base/printable.h"
 
 namespace heatsink::app {
 namespace {
+
+constexpr std::size_t kTokensFileBytesMax = 128 * 1024;
 
 Status set_log(const policy::ProxyOptions& options) {
   const LogFormat format = options.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
@@ -24,7 +27,7 @@ bool has_other_log(const policy::ProxyOptions& a, const policy::ProxyOptions& b)
 Result<std::uint64_t> apply_to(proxy::Proxy& proxy, httpd::HttpServer* admin,
                                const policy::ProxyOptions& before,
                                const policy::ProxyOptions& next) {
-  Result<std::string> token = token_of(next);
+  Result<httpd::Tokens> token = token_of(next);
   if (!token.ok()) return token.error();
   const bool other_log = has_other_log(before, next);
   if (other_log) {
@@ -43,9 +46,19 @@ Result<std::uint64_t> apply_to(proxy::Proxy& proxy, httpd::HttpServer* admin,
 
 }  // namespace
 
-Result<std::string> token_of(const policy::ProxyOptions& options) {
-  return options.admin_token_file.empty() ? options.admin_token
-                                          : read_secret_file(options.admin_token_file);
+Result<httpd::Tokens> token_of(const policy::ProxyOptions& options) {
+  if (options.admin_token_file.empty()) return httpd::Tokens(options.admin_token);
+  const std::string named = "the secret file '" + printable(options.admin_token_file) + "'";
+  std::ifstream file(options.admin_token_file, std::ios::binary);
+  std::string text(kTokensFileBytesMax, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof()))
+    return Error{ErrorCode::kUnavailable,
+                 named + " cannot be read: check that it exists and its permissions"};
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  Result<httpd::Tokens> tokens = httpd::Tokens::parse(text);
+  if (tokens.ok()) return tokens;
+  return Error{tokens.error().code, named + ": " + tokens.error().message};
 }
 
 Status open_log(const policy::ProxyOptions& options) {
@@ -53,14 +66,17 @@ Status open_log(const policy::ProxyOptions& options) {
   return set_log(options);
 }
 
-LiveTarget live_target(proxy::Proxy& proxy, const std::unique_ptr<httpd::HttpServer>& admin) {
+LiveTarget live_target(proxy::Proxy& proxy, const std::unique_ptr<httpd::HttpServer>& admin,
+                       const std::unique_ptr<alerts::Alerter>& alerts) {
   LiveTarget target;
-  target.apply = [&proxy, &admin](const policy::ProxyOptions& before,
-                                  const policy::ProxyOptions& next) {
-    return apply_to(proxy, admin.get(), before, next);
+  target.apply = [&proxy, &admin, &alerts](const policy::ProxyOptions& before,
+                                           const policy::ProxyOptions& next) {
+    Result<std::uint64_t> applied = apply_to(proxy, admin.get(), before, next);
+    if (applied.ok() && alerts != nullptr) alerts->apply(next.alerts);
+    return applied;
   };
   target.reload_files = [&proxy, &admin](const policy::ProxyOptions& now) -> Status {
-    Result<std::string> token = token_of(now);
+    Result<httpd::Tokens> token = token_of(now);
     if (!token.ok()) return token.error();
     if (Status read = proxy.reload_tls(); !read.ok()) return read;
     if (admin != nullptr) admin->set_token(std::move(token).value());

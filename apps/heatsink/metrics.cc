@@ -28,6 +28,7 @@ MetricRows rows_of_proxy() {
   append(rows, proxy::metric_rows());
   append(rows, LiveConfiguration::metric_rows());
   append(rows, history::Writer::metric_rows());
+  append(rows, alerts::Alerter::metric_rows());
   append(rows, process_rows());
   return rows;
 }
@@ -35,11 +36,15 @@ MetricRows rows_of_proxy() {
 }  // namespace
 
 MetricSamples all_samples(const proxy::Proxy& proxy, const LiveConfiguration& live,
-                          const history::Writer* history) {
+                          const history::Writer* history, const alerts::Alerter* alerts) {
   MetricSamples samples{{&kBuild, 1, {{"version", version()}, {"compiler", kCompiler}}}};
   const MetricSamples of_history = history == nullptr ? MetricSamples() : history->samples();
   for (const MetricSamples& more : {proxy.metrics(), live.samples(), of_history, process_samples()})
     samples.insert(samples.end(), more.begin(), more.end());
+  if (alerts != nullptr) {
+    const MetricSamples more = alerts->samples();
+    samples.insert(samples.end(), more.begin(), more.end());
+  }
   return samples;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "apps/heatsink/advice_json.h"
+#include "apps/heatsink/alert_watch.h"
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/deployment_watch.h"
 #include "apps/heatsink/drain_clients.h"
@@ -73,13 +74,25 @@ policy::ProxyOptions options_now(const proxy::Proxy& proxy) {
   return options;
 }
 
+// What looks at the running proxy, each on threads of its own. Null: it is not wanted.
+struct Watches {
+  std::unique_ptr<doctor::Watch> doctor;
+  std::unique_ptr<alerts::Alerter> alerts;
+  const history::Writer* history = nullptr;  // it records since before the proxy began
+};
+
+Result<Watches> start_watches(const policy::ProxyOptions& options, const proxy::Proxy& proxy,
+                              const history::Writer* history) {
+  Result<std::unique_ptr<alerts::Alerter>> alerts = watch_for_alerts(options, proxy);
+  if (!alerts.ok()) return alerts.error();
+  return Watches{watch_deployment(options, proxy), std::move(alerts).value(), history};
+}
+
 Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOptions& options,
                                                        proxy::Proxy& proxy, LiveConfiguration& live,
-                                                       const doctor::Watch* watch,
-                                                       const history::Writer* history,
-                                                       int listener) {
+                                                       const Watches& watches, int listener) {
   if (options.admin == "off") return std::unique_ptr<httpd::HttpServer>();
-  Result<std::string> token = token_of(options);
+  Result<httpd::Tokens> token = token_of(options);
   if (!token.ok()) return token.error();
   Result<net::HostPort> listen = net::parse_host_port(options.admin);
   if (!listen.ok()) return listen.error();
@@ -87,8 +100,8 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.report = [&proxy] { return proxy.report(); };
   sources.events = [&proxy] { return proxy.events(); };
   sources.slots = [&proxy] { return slots_json(proxy.report()); };
-  sources.metrics = [&proxy, &live, history] {
-    return admin::metrics_text(all_samples(proxy, live, history));
+  sources.metrics = [&proxy, &live, history = watches.history, alerts = watches.alerts.get()] {
+    return admin::metrics_text(all_samples(proxy, live, history, alerts));
   };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
@@ -104,7 +117,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     return explained_json(proxy.inspect(std::move(name), db), now.boot, now.wall);
   };
   sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };
-  add_health(sources, proxy, watch, history);
+  add_health(sources, proxy, watches.doctor.get(), watches.history);
   sources.alive = [&proxy] { return proxy.alive(BootClock::now()); };
   sources.statistic = statistic_source([&proxy] { return options_now(proxy); });
   add_config_pages(sources, live);
@@ -115,7 +128,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
 // Checked before any thread starts, so that a proxy never starts halfway.
 Status check_admin(const policy::ProxyOptions& options, bool has_listener) {
   if (options.admin == "off") return Unit{};
-  if (const Result<std::string> token = token_of(options); !token.ok()) return token.error();
+  if (const Result<httpd::Tokens> token = token_of(options); !token.ok()) return token.error();
   if (has_listener) return Unit{};
   const Status unused = net::check_unused(*net::parse_host_port(options.admin));
   return unused.ok() ? unused
@@ -245,12 +258,13 @@ int run_proxy(int argc, char** argv) {
   Result<std::unique_ptr<proxy::Proxy>> proxy = proxy::Proxy::start(
       options, random_seed(), begun.take_listeners(), recording_to(history.get()));
   if (!proxy.ok()) return fail(proxy.error());
-  std::unique_ptr<doctor::Watch> watch = watch_deployment(options, **proxy);
+  Result<Watches> watches = start_watches(options, **proxy, history.get());
+  if (!watches.ok()) return fail(watches.error());
   std::unique_ptr<httpd::HttpServer> admin;
   LiveConfiguration live(flags, std::move(begun.file), std::move(begun.rules), begun.built,
-                         live_target(**proxy, admin));
+                         live_target(**proxy, admin, watches->alerts));
   Result<std::unique_ptr<httpd::HttpServer>> started =
-      start_admin(options, **proxy, live, watch.get(), history.get(), begun.admin_listener);
+      start_admin(options, **proxy, live, *watches, begun.admin_listener);
   if (!started.ok()) return fail(started.error());
   admin = std::move(started).value();
   if (begun.taking != nullptr) {
@@ -274,13 +288,14 @@ int run_proxy(int argc, char** argv) {
   if (signal == 0) {  // the new process answers, and speaks to the service manager
     watchdog.reset();
     admin.reset();
+    watches->alerts.reset();
   } else {
     manager.stopping(limit);
   }
   drain_clients(**proxy, drain, ending);
   watchdog.reset();
   admin.reset();
-  watch.reset();
+  *watches = {};
   proxy->reset();
   history.reset();
   flush_log(kLastLines);

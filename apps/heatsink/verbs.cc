@@ -7,6 +7,7 @@ namespace heatsink::app {
 
 std::span<const Verb> verbs() {
   static const std::vector<Verb> rows = {
+      {"alert", "Sends a test alert to the webhook and the command of a configuration.", run_alert},
       {"completion", "Prints the completion of bash, zsh or fish for this program.",
        run_completion},
       {"config", "Prints, checks and applies configurations, or prints the list of metrics.",

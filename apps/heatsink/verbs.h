@@ -21,6 +21,7 @@ struct Verb {
   RunVerb run;
 };
 
+int run_alert(int argc, char** argv);
 int run_completion(int argc, char** argv);
 int run_config(int argc, char** argv);
 int run_doctor(int argc, char** argv);

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/admin/page_events.h"
 #include "heatsink/admin/page_files.h"
+#include "heatsink/base/log.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
 #include "heatsink/report/events_json.h"
@@ -169,6 +171,8 @@ Answer get_warm(const Sources& sources, const Question& asked) {
 Answer order(const Sources& sources, const Question& asked, bool ends) {
   Result<report::WarmOrder> order = report::parse_warm_order(asked.request.body, ends);
   if (!order.ok()) return {400, order.error().message + "\n"};
+  log(LogLevel::kInfo, std::string(ends ? "the end of warming" : "warming") +
+                           " was ordered by the admin API, " + printable(asked.request.peer));
   return warm_answer(sources.warm(*std::move(order)), asked.now);
 }
 
@@ -221,6 +225,12 @@ void add_page(const SharedSources& shared, std::vector<httpd::Route>& out) {
     out.push_back({"/api/heatmap", "what was hot when, as JSON: ?from=SECONDS&to=SECONDS",
                    Pace::kSlow,
                    page_of(shared, get_heatmap, {"from", "to", "step", "after", "rows"})});
+    httpd::Route stream{"/api/stream", "the same as it comes, each second (server-sent events)",
+                        Pace::kAtOnce, [](const Question&) {
+                          return Answer{200, "", "text/event-stream"};
+                        }};
+    stream.events = event_source_of({shared->report, shared->events, shared->heatmap});
+    out.push_back(std::move(stream));
     for (httpd::Route& file : page_files()) out.push_back(std::move(file));
   }
   if (shared->advice) {

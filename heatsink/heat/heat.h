@@ -4,9 +4,10 @@
 // the counter of keys adds a Moment each second.
 #pragma once
 
-#include "heatsink/heat/column.h"        // IWYU pragma: export
-#include "heatsink/heat/heat_map.h"      // IWYU pragma: export
-#include "heatsink/heat/heatmap_json.h"  // IWYU pragma: export
-#include "heatsink/heat/history.h"       // IWYU pragma: export
-#include "heatsink/heat/moment.h"        // IWYU pragma: export
-#include "heatsink/heat/scale.h"         // IWYU pragma: export
+#include "heatsink/heat/column.h"         // IWYU pragma: export
+#include "heatsink/heat/column_stream.h"  // IWYU pragma: export
+#include "heatsink/heat/heat_map.h"       // IWYU pragma: export
+#include "heatsink/heat/heatmap_json.h"   // IWYU pragma: export
+#include "heatsink/heat/history.h"        // IWYU pragma: export
+#include "heatsink/heat/moment.h"         // IWYU pragma: export
+#include "heatsink/heat/scale.h"          // IWYU pragma: export

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/heat/heatmap_json.h"
 
-#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
-#include <cmath>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,36 +12,19 @@
 #include "heatsink/base/printable.h"
 #include "heatsink/heat/history.h"
 #include "heatsink/heat/scale.h"
+#include "heatsink/heat/step_json.h"
 
 namespace heatsink::heat {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 8> kTotals{"requests",
-                                                  "reads",
-                                                  "writes",
-                                                  "hits",
-                                                  "commands",
-                                                  "server_commands",
-                                                  "latency_p50_seconds",
-                                                  "latency_p99_seconds"};
-
-// Three digits are more than a pixel shows; whole numbers stay short.
-json::value short_number(float value) {
-  if (!std::isfinite(value)) return nullptr;
-  if (value == std::floor(value) || value >= 1000)
-    return static_cast<std::int64_t>(std::lround(value));
-  const double digits = std::pow(10.0, 3 - std::ceil(std::log10(std::abs(value))));
-  return std::round(static_cast<double>(value) * digits) / digits;
-}
-
 json::object totals_of(const HeatMap& map) {
   json::object out;
-  for (std::size_t i = 0; i < kTotals.size(); ++i) {
+  for (std::size_t i = 0; i < kTotalNames.size(); ++i) {
     json::array row;
     for (const HeatMap::Step& step : map.steps) row.push_back(short_number(step.totals[i]));
-    out[kTotals[i]] = std::move(row);
+    out[kTotalNames[i]] = std::move(row);
   }
   json::array highest;
   for (const HeatMap::Step& step : map.steps) highest.push_back(short_number(step.requests_max));

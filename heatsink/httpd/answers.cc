@@ -15,11 +15,11 @@ Now moment() { return {BootClock::now(), std::chrono::system_clock::now()}; }
 
 }  // namespace
 
-Answers::Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
+Answers::Answers(boost::asio::io_context& io, RouteTable routes, Tokens tokens,
                  std::size_t clients_max)
     : io_(io),
       routes_(std::move(routes)),
-      token_(std::move(token)),
+      tokens_(std::move(tokens)),
       health_([this] { make(Pace::kHealth, health_); }, clients_max),
       metrics_([this] { make(Pace::kMetrics, metrics_); }, kWaitingMax),
       status_thread_(2),  // health and metrics
@@ -36,7 +36,7 @@ void Answers::stop() {
 }
 
 void Answers::ask(const Request& request, const Deliver& deliver) {
-  if (const std::optional<Answer> refused = routes_.refusal(request, token_))
+  if (const std::optional<Answer> refused = routes_.refusal(request, tokens_))
     return deliver(*refused);
   switch (routes_.pace(request)) {
     case Pace::kAtOnce:

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -22,11 +23,22 @@ class Answers {
   static constexpr std::size_t kWaitingMax = 16;
   using Deliver = std::function<void(const Answer&)>;
 
-  Answers(boost::asio::io_context& io, RouteTable routes, std::string token,
-          std::size_t clients_max);
+  Answers(boost::asio::io_context& io, RouteTable routes, Tokens tokens, std::size_t clients_max);
+
+  // Whether the request is to be answered by a stream of events. The thread of `io`.
+  bool is_stream(const Request& request) const {
+    return !routes_.refusal(request, tokens_) && routes_.is_stream(request);
+  }
+  std::shared_ptr<const EventSource> events() const { return routes_.events(); }
 
   // Required of each request from now on. The thread of `io`.
-  void set_token(std::string token) { token_ = std::move(token); }
+  // Whether it is another one.
+  bool set_tokens(Tokens tokens) { return std::exchange(tokens_, std::move(tokens)) != tokens_; }
+  // Who asks, for the log: "alice, 127.0.0.1:54321".
+  std::string who(const Request& request, const std::string& peer) const {
+    const Bearer* const bearer = tokens_.find(request.authorization);
+    return bearer == nullptr || bearer->name.empty() ? peer : bearer->name + ", " + peer;
+  }
 
   void start();  // throws std::system_error if no thread can be started
   void stop();   // waits for running functions; delivers no more answers
@@ -40,7 +52,7 @@ class Answers {
 
   boost::asio::io_context& io_;
   const RouteTable routes_;
-  std::string token_;
+  Tokens tokens_;
   SharedAnswer health_;
   SharedAnswer metrics_;
   AnswerThread status_thread_;

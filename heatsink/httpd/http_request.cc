@@ -9,8 +9,8 @@ namespace {
 namespace http = boost::beast::http;
 
 // "" if there are two of them: a proxy in between may believe the other one.
-std::optional<std::string_view> only(http::field field,
-                                     const http::request<http::string_body>& request) {
+template <class Field>
+std::optional<std::string_view> only(Field field, const http::request<http::string_body>& request) {
   const auto [first, last] = request.equal_range(field);
   if (first == last) return std::nullopt;
   if (std::next(first) != last) return "";
@@ -36,7 +36,8 @@ Request to_request(const http::request<http::string_body>& message) {
           only(http::field::content_type, message),
           message.body(),
           "",
-          only(http::field::accept, message)};
+          only(http::field::accept, message),
+          only("Last-Event-ID", message)};
 }
 
 }  // namespace heatsink::httpd

@@ -4,6 +4,8 @@
 // are lists of routes. Start with routes.h; server.h serves them.
 #pragma once
 
-#include "heatsink/httpd/query.h"   // IWYU pragma: export
-#include "heatsink/httpd/routes.h"  // IWYU pragma: export
-#include "heatsink/httpd/server.h"  // IWYU pragma: export
+#include "heatsink/httpd/event_source.h"  // IWYU pragma: export
+#include "heatsink/httpd/query.h"         // IWYU pragma: export
+#include "heatsink/httpd/routes.h"        // IWYU pragma: export
+#include "heatsink/httpd/server.h"        // IWYU pragma: export
+#include "heatsink/httpd/tokens.h"        // IWYU pragma: export

@@ -91,29 +91,45 @@ const Route* RouteTable::find(const Request& request) const {
   return route == routes_.end() ? nullptr : &*route;
 }
 
-std::optional<Answer> RouteTable::refusal(const Request& request, std::string_view token) const {
+std::optional<Answer> RouteTable::refusal(const Request& request, const Tokens& tokens) const {
   const Route* const route = find(request);
   const bool is_open = route != nullptr && route->is_open;
-  if (!token.empty() && !is_open && !bears_token(request.authorization, token)) {
+  const Bearer* const bearer = tokens.find(request.authorization);
+  if (!tokens.empty() && !is_open && bearer == nullptr) {
     return Answer{401,
                   "the token of admin.token is missing or wrong: send the header \"Authorization: "
                   "Bearer TOKEN\", or use heatsink top --token-file FILE\n"};
   }
+  const bool looks = request.method == "GET" || request.method == "HEAD";
+  if (bearer != nullptr && bearer->role == Role::kViewer && !looks) {
+    return Answer{403, "the token of " + bearer->name +
+                           " is a viewer's: it may look, and an order needs an operator's token\n"};
+  }
   if (!request.host && !request.host_optional) return Answer{400, "the Host header is missing\n"};
   // Requests that a web page causes carry no token. With a token, any host name is fine.
-  if (token.empty() && request.host && !is_trusted_host(*request.host)) {
+  if (tokens.empty() && request.host && !is_trusted_host(*request.host)) {
     return Answer{403,
                   "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
                   "http://localhost\n"};
   }
   if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + list_};
-  if (request.method == "GET" || request.method == "HEAD") return std::nullopt;
+  if (looks) return std::nullopt;
   if (request.method != "POST" || !route->post) return wrong_method(*route);
   // A web page can make a browser send a POST with a body of another type without a preflight.
   const std::string_view type = request.content_type.value_or("");
   if (type.substr(0, type.find(';')) != "application/json")
     return Answer{415, "send the header \"Content-Type: application/json\"\n"};
   return std::nullopt;
+}
+
+bool RouteTable::is_stream(const Request& request) const {
+  return request.method == "GET" && find(request)->events != nullptr;
+}
+
+std::shared_ptr<const EventSource> RouteTable::events() const {
+  for (const Route& route : routes_)
+    if (route.events != nullptr) return route.events;
+  return nullptr;
 }
 
 Pace RouteTable::pace(const Request& request) const { return find(request)->pace; }
@@ -129,8 +145,8 @@ Answer RouteTable::run_shared(Pace pace, Now now) const {
   return route->get({Request{"GET", route->path, std::nullopt}, "", now});
 }
 
-Answer RouteTable::answer(const Request& request, Now now, std::string_view token) const {
-  std::optional<Answer> refused = refusal(request, token);
+Answer RouteTable::answer(const Request& request, Now now, const Tokens& tokens) const {
+  std::optional<Answer> refused = refusal(request, tokens);
   return refused ? *std::move(refused) : run(request, now);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
 #include "heatsink/base/wall_time.h"
+#include "heatsink/httpd/event_source.h"
+#include "heatsink/httpd/tokens.h"
 
 namespace heatsink::httpd {
 
@@ -22,8 +25,9 @@ struct Request {
   std::optional<std::string_view> authorization = std::nullopt;  // as `host`
   std::optional<std::string_view> content_type = std::nullopt;   // as `host`
   std::string_view body = "";
-  std::string_view peer = "";                             // the client's address: "127.0.0.1:54321"
-  std::optional<std::string_view> accept = std::nullopt;  // as `host`
+  std::string_view peer = "";  // who asks: "127.0.0.1:54321", "alice, 127.0.0.1:54321"
+  std::optional<std::string_view> accept = std::nullopt;         // as `host`
+  std::optional<std::string_view> last_event_id = std::nullopt;  // as `host`
 };
 
 struct Answer {
@@ -77,6 +81,9 @@ struct Route {
   // Needs no token: it has no data, as the files of a web page, which a browser asks for before a
   // person can give it a token.
   bool is_open = false;
+  // Not null: GET is answered by a stream of these events, and `get` is for HEAD. At most one
+  // route.
+  std::shared_ptr<const EventSource> events = nullptr;
 };
 
 // /healthz: 200 "ok", or 503 with the message of the error.
@@ -97,14 +104,18 @@ class RouteTable {
   explicit RouteTable(std::vector<Route> routes);
 
   // The answer to a request without a valid token, for an unknown page, or for a wrong method.
-  // Nothing: run() has the answer, at its pace. `token`: required of each request, whatever its
-  // path; "": none is required.
-  std::optional<Answer> refusal(const Request& request, std::string_view token) const;
+  // Nothing: run() has the answer, at its pace. One of `tokens` is required of each request,
+  // whatever its path, and an operator's for all but GET and HEAD; if they are empty, none is
+  // required.
+  std::optional<Answer> refusal(const Request& request, const Tokens& tokens) const;
+  // Whether the answer is the stream of events. REQUIRES no refusal.
+  bool is_stream(const Request& request) const;
+  std::shared_ptr<const EventSource> events() const;  // null: no route has them
   Pace pace(const Request& request) const;            // REQUIRES no refusal
   Answer run(const Request& request, Now now) const;  // REQUIRES no refusal
 
   // refusal() or run(). HEAD gets the answer of GET; the sender leaves out the body.
-  Answer answer(const Request& request, Now now, std::string_view token = "") const;
+  Answer answer(const Request& request, Now now, const Tokens& tokens = {}) const;
 
   // The answer of the page with this pace, for requests that share an answer. REQUIRES such a page.
   Answer run_shared(Pace pace, Now now) const;

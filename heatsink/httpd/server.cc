@@ -62,8 +62,10 @@ Error listen_error(const net::HostPort& listen, const error_code& error) {
 struct HttpServer::State {
   State(const HttpServerOptions& options, std::vector<Route> routes)
       : service{options},
-        answers(io, RouteTable(std::move(routes)), options.token, options.connections_max) {
+        answers(io, RouteTable(std::move(routes)), options.token, options.connections_max),
+        streams(io, answers.events(), options.stream_interval) {
     service.answers = &answers;
+    service.streams = &streams;
   }
 
   error_code listen(const tcp::endpoint& endpoint, int inherited);
@@ -78,6 +80,7 @@ struct HttpServer::State {
   // The thread runs on while nothing is accepted and no client is connected.
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   Answers answers;
+  Streams streams;
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
   bool accepts = true;
@@ -142,6 +145,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerOptions& o
   const BlockedSignals blocked;
   try {
     state->answers.start();
+    state->streams.start();
     state->thread = std::thread([io = &state->io] { io->run(); });
   } catch (const std::system_error& e) {
     return Error{ErrorCode::kUnavailable,
@@ -156,11 +160,12 @@ HttpServer::~HttpServer() {
   state_->io.stop();
   state_->thread.join();
   state_->answers.stop();
+  state_->streams.stop();
 }
 
-void HttpServer::set_token(std::string token) {
+void HttpServer::set_token(Tokens token) {
   asio::post(state_->io, [this, token = std::move(token)]() mutable {
-    state_->answers.set_token(std::move(token));
+    if (state_->answers.set_tokens(std::move(token))) state_->streams.close_all();
   });
 }
 

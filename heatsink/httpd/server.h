@@ -32,7 +32,7 @@ class HttpServer {
   // Another token, required of each request whose answer begins later; "": none is required. Any
   // thread. Takes effect before the answer to a request that is being made now is sent. REQUIRES a
   // token if other machines can reach the address.
-  void set_token(std::string token);
+  void set_token(Tokens token);
 
   net::HostPort address() const;  // with the actual port
   // Whether new connections are accepted, from soon on; at first they are. Meanwhile they wait in

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heatsink/base/clock.h"
+#include "heatsink/httpd/tokens.h"
 #include "heatsink/net/net.h"
 
 namespace heatsink::httpd {
@@ -17,7 +18,7 @@ struct HttpServerOptions {
   // A listening socket of another process, bound to that address; the server takes the descriptor.
   // -1: the server makes its own.
   int listener = -1;
-  std::string token = {};  // required of each request; "": none is required
+  Tokens token = {};  // one of them is required of each request; empty: none is
   // Beyond this, the connection that has spent most time on its request, or on reading its answer,
   // is closed: slow clients cannot block others. If all are waiting for answers, the new one gets
   // 503.
@@ -25,6 +26,7 @@ struct HttpServerOptions {
   // Maximum time for a request to arrive, for a client to read its answer, and for a connection to
   // be idle.
   Nanos deadline = std::chrono::seconds(10);
+  Nanos stream_interval = std::chrono::seconds(1);  // between the messages of a stream
 };
 
 }  // namespace heatsink::httpd

@@ -107,10 +107,20 @@ void Session::on_body(beast::error_code error) {
   if (error) return refuse(error);
   enter(Phase::kAnswering);
   Request request = to_request(parser_->get());
-  request.peer = peer_;
+  request.peer = who_ = service_.answers->who(request, peer_);
+  if (service_.answers->is_stream(request)) return begin_stream(request);
   service_.answers->ask(request, [self = shared_from_this()](const Answer& answer) {
     self->respond(answer, self->parser_->get().keep_alive());
   });
+}
+
+// The connection leaves this session, which ends.
+void Session::begin_stream(const Request& request) {
+  if (service_.streams->is_full())
+    return respond({503, "too many streams are open: close one, or ask again once a second\n"},
+                   false);
+  leave_service();
+  service_.streams->take(stream_.release_socket(), std::string(request.last_event_id.value_or("")));
 }
 
 void Session::refuse(beast::error_code error) {

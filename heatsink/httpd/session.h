@@ -17,6 +17,7 @@
 #include "heatsink/httpd/answers.h"
 #include "heatsink/httpd/http_request.h"
 #include "heatsink/httpd/server_options.h"
+#include "heatsink/httpd/streams.h"
 
 namespace heatsink::httpd {
 
@@ -30,6 +31,7 @@ struct Service {
 
   HttpServerOptions options;
   Answers* answers = nullptr;
+  Streams* streams = nullptr;
   std::vector<Session*> open = {};  // without those closed to make room
 };
 
@@ -54,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void on_request(boost::beast::error_code error);
   void on_body(boost::beast::error_code error);
+  void begin_stream(const Request& request);
   void refuse(boost::beast::error_code error);
   void respond(const Answer& answer, bool keep_alive);
   void enter(Phase phase);
@@ -66,6 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   TimePoint since_{};
   boost::beast::tcp_stream stream_;
   std::string peer_;  // "127.0.0.1:54321"
+  std::string who_;   // of the request: "alice, 127.0.0.1:54321"
   boost::beast::flat_buffer buffer_;
   // Made anew for each request: neither can be reused.
   std::optional<HttpRequestParser> parser_;

@@ -18,6 +18,7 @@ using Kind = OptionChange::Kind;
 
 constexpr std::string_view kUrl = "upstream.url";
 constexpr std::string_view kToken = "admin.token";
+constexpr std::string_view kWebhook = "alerts.webhook";
 constexpr std::size_t kRuleLabelBytes = 128;
 
 // A set of rows needs a place for its values that it may write to.
@@ -78,7 +79,7 @@ void compare_options(const ProxyOptions& before, const ProxyOptions& after,
       change.before = hidden_url(before.upstream);
       change.after = hidden_url(after.upstream);
     }
-    if (row.name == kToken) {
+    if (row.name == kToken || row.name == kWebhook) {
       for (std::string* const text : {&change.before, &change.after})
         if (!text->empty()) *text = net::kHiddenPassword;
     }

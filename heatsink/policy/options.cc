@@ -193,20 +193,7 @@ void ProxyOptions::describe(OptionSet& set) {
            .help = "text: time, level and message; json: one object per line with these members.",
            .choices = {"text", "json"}});
 
-  set.add(at_start(
-      {"admin.listen", &admin,
-       "Address of the admin API, host:port; off: no admin API. Beyond loopback it requires a "
-       "token."}));
-  set.add({"admin.token", &admin_token,
-           "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
-           "admin.token-file: other users can see command lines."});
-  set.add({"admin.token-file", &admin_token_file, "File with the admin token, on one line."});
-
-  set.add({"admin.metrics-keys", &metrics_keys,
-           "Number of hot keys that have separate metrics in GET /metrics, busiest first. 0: none. "
-           "Key names are shown as privacy.redact-keys says.",
-           0, 1000});
-
+  describe_admin(set);
   describe_history(set);
 
   set.add(
@@ -432,6 +419,8 @@ void ProxyOptions::describe(OptionSet& set) {
        "Limits a key that reaches this many accesses per second to that rate at the server. 0: "
        "off. The limit applies to keys whose rule has none, and ends when the key has cooled down.",
        0, kRateMax});
+
+  alerts.describe(set);
 
   set.add(std::make_unique<OptionListOf<RuleOptions>>(
       OptionListRow{"rules", "rule",

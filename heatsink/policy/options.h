@@ -8,6 +8,7 @@
 
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
+#include "heatsink/policy/alert_options.h"
 #include "heatsink/policy/rule_options.h"
 #include "heatsink/policy/warm_options.h"
 
@@ -146,6 +147,8 @@ struct ProxyOptions {
   Nanos refusal_delay = Millis(10);  // 0: none
   double automatic_qps = 0;          // 0: off
 
+  AlertOptions alerts;  // alerts.*
+
   std::deque<RuleOptions> rules;
   std::deque<WarmingOptions> warming;
 
@@ -153,6 +156,7 @@ struct ProxyOptions {
 
  private:
   void describe_outages(OptionSet& set);  // outage_options.cc
+  void describe_admin(OptionSet& set);    // admin_options.cc
   void describe_history(OptionSet& set);  // history_options.cc
 };
 

@@ -5,6 +5,7 @@
 // share.
 #pragma once
 
+#include "heatsink/policy/alert_options.h"     // IWYU pragma: export
 #include "heatsink/policy/announced.h"         // IWYU pragma: export
 #include "heatsink/policy/automatic_limits.h"  // IWYU pragma: export
 #include "heatsink/policy/difference.h"        // IWYU pragma: export

@@ -286,7 +286,7 @@ void Proxy::add_config_event(report::Event::Config config, std::string reason) {
 
 Status Proxy::reload_tls() {
   SharedState& shared = threads_->shared;
-  Result<policy::TlsContexts> tls = policy::load_tls(shared.held()->options, shared.upstream);
+  auto tls = policy::load_tls(shared.held()->options, shared.upstream);
   if (!tls.ok()) return tls.error();
   shared.set_tls(*std::move(tls));
   return Unit{};
@@ -297,10 +297,9 @@ std::vector<report::Event> Proxy::events() const { return threads_->keeper.event
 
 report::Report Proxy::report() const {
   report::Report report = threads_->keeper.report();
-  if (report.copies) {
-    for (const auto& worker : threads_->workers)
+  for (const auto& worker : threads_->workers)
+    if (report.copies)
       report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
-  }
   report.slots = slots_seen(threads_->shared, report);
   return report;
 }

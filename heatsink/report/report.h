@@ -2,7 +2,7 @@
 // report: the values that people see of a node and its keys, and the orders to warm keys. The proxy
 // and the library fill in the values; observe makes them from other sources. Start with
 // node_report.h; warming.h has the orders. The JSON headers include Boost.JSON, so include them
-// yourself: hotkeys_json.h, events_json.h, key_json.h, replicas_json.h and warm_json.h.
+// yourself: hotkeys_json.h, events_json.h, key_json.h, replicas_json.h, warm_json.h, json_values.h.
 #pragma once
 
 #include "heatsink/report/config_order.h"     // IWYU pragma: export

@@ -241,8 +241,8 @@ void Session::give_back(bool clean) {
 }
 
 void Session::renew_right(const Request& request, const copies::Right& right) {
-  const bool free = private_ && private_->ready() && !is_blocked() && (pinned_ || private_->db() == db_) &&
-                    private_->unsent() == 0 &&
+  const bool free = private_ && private_->ready() && !is_blocked() &&
+                    (pinned_ || private_->db() == db_) && private_->unsent() == 0 &&
                     upstreams_->carries(*private_, Destination::of(request));
   if (!free) return;
   parts_.count(copies::Count::kProofsRenewed);

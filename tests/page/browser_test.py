@@ -170,6 +170,28 @@ class OfAProxy(Page):
 
         self.wait(agrees, "rate, share and state as the API has them")
 
+    def test_columns_come_by_the_stream(self):
+        """A page that is open asks for no column: the stream brings them."""
+        self.open()
+
+        def asked(path):
+            return self.driver.execute_script(
+                "return performance.getEntriesByType('resource')"
+                ".filter(e => new URL(e.name).pathname === arguments[0]).length", path)
+
+        def last_column():
+            """Its number, once the stream brings them."""
+            shown = self.one("#requests")
+            live = shown.get_attribute("data-live") == "true"
+            return live and int(shown.get_attribute("data-column"))
+
+        first = self.wait(last_column, "the stream")
+        # A poll may have been on its way when the stream began.
+        self.wait(lambda: last_column() > first, "one more column")
+        before = asked("/api/heatmap")
+        self.wait(lambda: last_column() > first + 4, "four more columns")
+        self.assertEqual(asked("/api/heatmap"), before)
+
     def test_rows_sum_to_the_total(self):
         self.open()
 

@@ -42,6 +42,22 @@ export async function get(path) {
   return answer.json();
 }
 
+/**
+ * @param {string} path
+ * @param {number | undefined} last the id of the last message that is known
+ * @param {AbortSignal} signal
+ * @returns {Promise<Response>} whose body goes on
+ */
+export async function open_stream(path, last, signal) {
+  /** @type {Record<string, string>} */
+  const headers = token === '' ? {} : { Authorization: 'Bearer ' + token };
+  if (last !== undefined) headers['Last-Event-ID'] = String(last);
+  const answer = await fetch(path, { headers, credentials: 'omit', cache: 'no-store', signal });
+  if (answer.status === 401) throw new NeedsToken('the token is missing or wrong');
+  if (!answer.ok || !answer.body) throw new Error(`status ${answer.status}`);
+  return answer;
+}
+
 /** @param {string} base64 @returns {Uint8Array} */
 export function bytes_of(base64) {
   return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));

@@ -8,6 +8,7 @@ import { Heat, id_of } from './model.js';
 import { ORDERS, Table, keys_by_id, words_of } from './table.js';
 import { show_key } from './detail.js';
 import { Folds } from './folds.js';
+import { Live } from './live.js';
 import { save_csv, save_json, save_png } from './save.js';
 
 /** @typedef {import('./table.js').Line} Line */
@@ -53,6 +54,15 @@ let pictures_are_due = true;
 const detail = make('tr', { class: 'detail' }, make('td', { colspan: '9' }));
 const table = new Table(open_row, (order) => { view.order = order; changed(); });
 const folds = new Folds();
+let keys_are_due = true;
+const live = new Live(heat, (what, data) => {
+  if (what === 'gap') reload = true;
+  if (what !== 'state') return;
+  if (hotkeys) Object.assign(hotkeys.node, data.node);
+  if (data.keys_changed) keys_are_due = true;
+  if (data.events.length) events = [...events, ...data.events].slice(-200);
+  changed();
+});
 
 /** @param {string} id @param {string} label */
 function make_chart(id, label) {
@@ -231,6 +241,8 @@ function draw() {
   set_text(by_id('empty'), 'Nothing has been counted yet: columns come while there is traffic.');
   if (pictures_are_due) axis = new Axis(heat, ...shown_time(), requests_chart.canvas.clientWidth);
   if (!axis) return;
+  requests_chart.canvas.dataset['column'] = String(heat.numbers[heat.length - 1] ?? 0);
+  requests_chart.canvas.dataset['live'] = String(live.is_open);
   lines = make_lines();
   table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text());
   table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null);
@@ -469,10 +481,11 @@ function heat_path() {
 }
 
 async function ask_heat() {
+  if (reload || heat.step !== 1 || view.range) live.end();
   if (reload) {
     reload = false;
     heat.replace(await get(heat_path()));
-  } else if (!view.range) {
+  } else if (!view.range && !live.is_open) {
     const last = heat.numbers[heat.length - 1];
     const more = last === undefined ? '' : `&step=${heat.step}&after=${last}`;
     const json = await get(heat_path() + more);
@@ -485,7 +498,12 @@ async function ask_heat() {
 /** @param {number} round */
 async function ask(round) {
   await ask_heat();
-  hotkeys = await get('/api/hotkeys');
+  if (heat.step === 1 && !view.range) live.begin(view.span);
+  // The stream says when keys have changed; their rates may be five seconds old meanwhile.
+  if (!live.is_open || keys_are_due || round % 5 === 0) {
+    keys_are_due = false;
+    hotkeys = await get('/api/hotkeys');
+  }
   if (round % 5 === 0) {
     const told = await get('/api/advice');
     advice = new Map((told?.keys ?? []).map((/** @type {any} */ key) =>
@@ -509,6 +527,7 @@ async function run() {
   let lost_at = 0;
   for (let round = 0; ; ++round) {
     if (document.hidden) {
+      live.end();
       await pause(60_000);
       continue;
     }

@@ -98,6 +98,49 @@ export class Heat {
     for (const [id, row] of this.rows) if (!row.mean.some((code) => code)) this.rows.delete(id);
   }
 
+  /** @param {any} json as append(), but some of its columns may be known @param {number} keep_s */
+  append_new(json, keep_s) {
+    const last = this.numbers[this.length - 1] ?? Number.NEGATIVE_INFINITY;
+    const skip = json.numbers.findIndex((/** @type {number} */ number) => number > last);
+    if (skip < 0) return;
+    /** @param {any} of */
+    const cut = (of) => Object.fromEntries(Object.entries(of).map(([name, list]) =>
+      [name, /** @type {any[]} */ (list).slice(skip)]));
+    /** @param {string} plane */
+    const rest = (plane) => btoa(String.fromCharCode(...bytes_of(plane).subarray(skip)));
+    const rows = json.rows.map((/** @type {any} */ row) => ({ ...row, mean: rest(row.mean),
+      max: rest(row.max), writes: rest(row.writes), hits: rest(row.hits) }));
+    this.append({ ...json, times: json.times.slice(skip), numbers: json.numbers.slice(skip),
+                  totals: cut(json.totals), unnamed_max: cut(json.unnamed_max), rows }, keep_s);
+  }
+
+  /**
+   * One column of the stream.
+   * @param {any} column
+   * @param {Map<number, any>} names by their numbers
+   * @param {number} keep_s
+   */
+  append_column(column, names, keep_s) {
+    const ids = bytes_of(column.ids);
+    /** @type {Record<string, Uint8Array>} */
+    const planes = {};
+    for (const plane of ['mean', 'writes', 'hits']) planes[plane] = bytes_of(column[plane]);
+    const one = (/** @type {string} */ plane, /** @type {number} */ i) =>
+      btoa(String.fromCharCode(planes[plane]?.[i] ?? 0));
+    const rows = [];
+    for (let i = 0; 2 * i + 1 < ids.length; ++i) {
+      const name = names.get((ids[2 * i] ?? 0) + 256 * (ids[2 * i + 1] ?? 0));
+      if (!name) continue;
+      rows.push({ ...name, mean: one('mean', i), max: one('mean', i), writes: one('writes', i),
+                  hits: one('hits', i) });
+    }
+    /** @param {any} of */
+    const lists = (of) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, [value]]));
+    this.append_new({ window_seconds: column.window_seconds, times: [column.time],
+                      numbers: [column.number], totals: lists(column.totals),
+                      unnamed_max: lists(column.unnamed_max), rows }, keep_s);
+  }
+
   /** @param {number} dropped @param {number} kept @param {number} added */
   #move_rows(dropped, kept, added) {
     for (const row of this.rows.values()) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what is told when: each alert once, again while it lasts, and once when it is over.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heatsink/alerts/alert.h"
+#include "heatsink/policy/alert_options.h"
+
+namespace heatsink::alerts {
+
+// One thread. Memory: at most kAlertsMax alerts, about 1 KB each. Time is an argument.
+class AlertBook {
+ public:
+  static constexpr std::size_t kAlertsMax = 2048;
+
+  explicit AlertBook(const policy::AlertOptions& options) { set(options); }
+  void set(const policy::AlertOptions& options);
+
+  // `active`: all alerts whose cause holds now, most important first. Returns what is to be told.
+  std::vector<Notice> turn(const std::vector<Alert>& active, TimePoint now);
+
+  // What was told and is not over.
+  std::vector<Notice> firing() const;
+  std::uint64_t told(Kind kind) const { return told_[static_cast<std::size_t>(kind)]; }
+  // Alerts that ended before alerts.per-minute let them be told, or did not fit into the book.
+  std::uint64_t held_back() const { return held_back_; }
+
+ private:
+  struct Entry {
+    Alert alert;
+    TimePoint active_at{};
+    std::optional<TimePoint> told_at;  // nothing: it waits for alerts.per-minute
+  };
+  bool may_tell(TimePoint now);
+  void end_old(std::vector<Notice>& out, TimePoint now);
+
+  Nanos resolve_after_{0}, repeat_{0};
+  double per_minute_ = 0;
+  double tokens_ = 0;  // new alerts that may be told now
+  std::optional<TimePoint> filled_at_;
+  std::map<std::string, Entry> entries_;  // by identity
+  std::array<std::uint64_t, kKinds> told_{};
+  std::uint64_t held_back_ = 0;
+};
+
+}  // namespace heatsink::alerts

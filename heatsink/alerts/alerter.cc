@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/alerts/alerter.h"
+
+#include <pthread.h>
+
+#include <system_error>
+#include <utility>
+
+#include "heatsink/base/blocked_signals.h"
+#include "heatsink/base/log.h"
+
+namespace heatsink::alerts {
+namespace {
+
+constexpr Nanos kTurn = std::chrono::seconds(1);
+constexpr Nanos kKeepsAlive = std::chrono::minutes(1);
+
+constexpr MetricRow kRaised{"heatsink_alerts_raised_total", MetricKind::kCounter,
+                            "Alerts that were raised (alerts.*). kind is as in alerts.on.", "kind"};
+constexpr MetricRow kFiring{"heatsink_alerts_firing", MetricKind::kGauge,
+                            "Alerts that were raised and are not over."};
+constexpr MetricRow kHeldBack{
+    "heatsink_alerts_held_back_total", MetricKind::kCounter,
+    "Alerts that ended before alerts.per-minute let them be raised, or for which there was no "
+    "room."};
+constexpr MetricRow kDelivered{"heatsink_alerts_delivered_total", MetricKind::kCounter,
+                               "Alerts, repeats and ends that a target took.", "to"};
+constexpr MetricRow kFailed{"heatsink_alerts_failed_attempts_total", MetricKind::kCounter,
+                            "Attempts to deliver to a target that failed.", "to"};
+constexpr MetricRow kDropped{
+    "heatsink_alerts_dropped_total", MetricKind::kCounter,
+    "Alerts, repeats and ends that a target never got. reason is full (too many waited), late "
+    "(alerts.retry-for) or refused (by the target).",
+    "to, reason"};
+constexpr MetricRow kWaiting{"heatsink_alerts_waiting", MetricKind::kGauge,
+                             "Alerts, repeats and ends that wait to be delivered to a target.",
+                             "to"};
+
+LogLevel level_of(const Notice& notice) {
+  if (notice.is_over) return LogLevel::kInfo;
+  return severity_of(notice.alert.kind) == Severity::kCritical ? LogLevel::kError
+                                                               : LogLevel::kWarning;
+}
+
+double number_of(std::uint64_t count) { return static_cast<double>(count); }
+
+}  // namespace
+
+Alerter::Alerter(const policy::AlertOptions& options, Sources sources)
+    : sources_(std::move(sources)),
+      logs_(options.log),
+      keeps_alive_(options.has_webhook() && options.webhook_format == "alertmanager"),
+      conditions_(options),
+      book_(options) {}
+
+Result<std::unique_ptr<Alerter>> Alerter::start(const policy::AlertOptions& options,
+                                                Sources sources) {
+  std::unique_ptr<Alerter> out(new Alerter(options, std::move(sources)));
+  Alerter* const self = out.get();
+  const auto head = [self] {
+    const report::Report report = self->sources_.report();
+    return Letterhead{self->sources_.instance, report.upstream, BootClock::now(),
+                      std::chrono::system_clock::now()};
+  };
+  Result<std::vector<Target>> targets = targets_of(options, head);
+  if (!targets.ok()) return targets.error();
+  try {
+    for (Target& target : *targets)
+      out->couriers_.push_back(std::make_unique<Courier>(std::move(target), options.retry_for));
+    const BlockedSignals blocked;
+    out->thread_ = std::thread([self] {
+      pthread_setname_np(pthread_self(), "heatsink-alerts");
+      self->run();
+    });
+  } catch (const std::system_error& error) {
+    return Error{ErrorCode::kUnavailable,
+                 std::string("cannot start a thread for alerts: ") + error.what()};
+  }
+  return out;
+}
+
+Alerter::~Alerter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Alerter::apply(const policy::AlertOptions& options) {
+  const std::lock_guard lock(mutex_);
+  conditions_.set(options);
+  book_.set(options);
+}
+
+void Alerter::run() {
+  do look();
+  while (wait());
+}
+
+bool Alerter::wait() {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, kTurn, [this] { return stop_.load(); });
+  return !stop_;
+}
+
+void Alerter::look() {
+  const report::Report report = sources_.report();
+  const TimePoint now = BootClock::now();
+  std::vector<Notice> notices;
+  std::vector<Notice> firing;
+  {
+    const std::lock_guard lock(mutex_);
+    notices = book_.turn(conditions_.observe(report, now), now);
+    if (keeps_alive_ && now - kept_alive_at_ >= kKeepsAlive) {
+      kept_alive_at_ = now;
+      firing = book_.firing();
+    }
+  }
+  tell(notices);
+  for (const std::unique_ptr<Courier>& courier : couriers_) {
+    if (courier->label() == "webhook" && !firing.empty()) courier->post(firing);
+  }
+}
+
+void Alerter::tell(const std::vector<Notice>& notices) {
+  if (notices.empty()) return;
+  for (const std::unique_ptr<Courier>& courier : couriers_) courier->post(notices);
+  if (!logs_) return;
+  for (const Notice& notice : notices) log(level_of(notice), log_line(notice));
+}
+
+MetricRows Alerter::metric_rows() {
+  return {&kRaised, &kFiring, &kHeldBack, &kDelivered, &kFailed, &kDropped, &kWaiting};
+}
+
+MetricSamples Alerter::samples() const {
+  MetricSamples out;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      const auto which = static_cast<Kind>(kind);
+      if (which == Kind::kTest) continue;
+      out.push_back(
+          {&kRaised, number_of(book_.told(which)), {{"kind", std::string(to_string(which))}}});
+    }
+    out.push_back({&kFiring, number_of(book_.firing().size())});
+    out.push_back({&kHeldBack, number_of(book_.held_back())});
+  }
+  for (const std::unique_ptr<Courier>& courier : couriers_) {
+    const Courier::Counts counts = courier->counts();
+    const std::string& to = courier->label();
+    out.push_back({&kDelivered, number_of(counts.delivered), {{"to", to}}});
+    out.push_back({&kFailed, number_of(counts.failed), {{"to", to}}});
+    out.push_back({&kDropped, number_of(counts.dropped_full), {{"to", to}, {"reason", "full"}}});
+    out.push_back({&kDropped, number_of(counts.dropped_late), {{"to", to}, {"reason", "late"}}});
+    out.push_back(
+        {&kDropped, number_of(counts.dropped_refused), {{"to", to}, {"reason", "refused"}}});
+    out.push_back({&kWaiting, number_of(counts.waiting), {{"to", to}}});
+  }
+  return out;
+}
+
+Notice test_notice(TimePoint now) {
+  return {{.kind = Kind::kTest,
+           .summary = "this is a test of heatsink's alerts",
+           .advice = "nothing is to be done: 'heatsink alert test' has sent it",
+           .since = now},
+          false,
+          false};
+}
+
+}  // namespace heatsink::alerts

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/heat/column_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+
+namespace heatsink::heat {
+namespace {
+
+namespace json = boost::json;
+
+constexpr WallTime kBegin{std::chrono::seconds(1'800'000'100)};
+
+HeatMap column_of(std::int64_t number, const std::vector<std::string>& names) {
+  HeatMap map;
+  map.window = std::chrono::seconds(10);
+  HeatMap::Step step;
+  step.number = number;
+  step.totals.fill(41'234.5F);
+  step.unnamed_max = {12.5F, 0};
+  map.steps.push_back(step);
+  for (const std::string& name : names)
+    map.rows.push_back({{Kind::kKey, 0, false, name}, {100}, {100}, {2}, {50}});
+  return map;
+}
+
+TEST(ColumnStream, ANameIsSentOnce) {
+  ColumnStream stream;
+  const json::object first = stream.column(column_of(7, {"a", "b"}), 0, kBegin);
+  EXPECT_EQ(first.at("number"), 7);
+  EXPECT_EQ(first.at("time"), 1'800'000'100);
+  EXPECT_EQ(first.at("ids"), "AAABAA==");  // 0 and 1, two bytes each
+  EXPECT_EQ(first.at("mean"), "ZGQ=");
+  EXPECT_EQ(first.at("writes"), "AgI=");
+  EXPECT_EQ(first.at("hits"), "MjI=");
+  EXPECT_EQ(first.at("names").at(1).at("name"), "b");
+  EXPECT_EQ(first.at("names").at(1).at("id"), 1);
+  const json::object second = stream.column(column_of(8, {"b", "c"}), 0, kBegin);
+  ASSERT_EQ(second.at("names").as_array().size(), 1U);
+  EXPECT_EQ(second.at("names").at(0).at("name"), "c");
+  EXPECT_EQ(second.at("ids"), "AQACAA==");
+  EXPECT_EQ(stream.names().size(), 3U);
+}
+
+TEST(ColumnStream, ANameThatWasGoneForLongIsSentAgain) {
+  ColumnStream stream;
+  stream.column(column_of(0, {"a", "b"}), 0, kBegin);
+  for (std::int64_t i = 1; i <= ColumnStream::kForgetAfter; ++i)
+    stream.column(column_of(i, {"a"}), 0, kBegin);
+  EXPECT_EQ(stream.names().size(), 2U);
+  stream.column(column_of(ColumnStream::kForgetAfter + 1, {"a"}), 0, kBegin);
+  EXPECT_EQ(stream.names().size(), 1U);
+  const json::object back =
+      stream.column(column_of(ColumnStream::kForgetAfter + 2, {"a", "b"}), 0, kBegin);
+  ASSERT_EQ(back.at("names").as_array().size(), 1U);
+  EXPECT_EQ(back.at("names").at(0).at("name"), "b");
+}
+
+TEST(ColumnStream, HasRoomForAnyNumberOfNames) {
+  ColumnStream stream;
+  int serial = 0;
+  for (std::int64_t column = 0; column < 40; ++column) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 96; ++i) names.push_back(std::to_string(serial++));
+    const json::object sent = stream.column(column_of(column, names), 0, kBegin);
+    ASSERT_EQ(sent.at("names").as_array().size(), 96U);
+    ASSERT_EQ(sent.at("mean").as_string().size(), 128U);
+    ASSERT_LE(stream.names().size(), ColumnStream::kNamesMax);
+  }
+}
+
+TEST(ColumnStream, AColumnOfKnownNamesIsSmall) {
+  ColumnStream stream;
+  std::vector<std::string> names;
+  for (int i = 0; i < 96; ++i) names.push_back("product:" + std::to_string(i) + ":price");
+  stream.column(column_of(1, names), 0, kBegin);
+  const std::string text = json::serialize(stream.column(column_of(2, names), 0, kBegin));
+  EXPECT_LT(text.size(), 1100U);
+}
+
+}  // namespace
+}  // namespace heatsink::heat

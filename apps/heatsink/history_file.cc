@@ -57,6 +57,9 @@ copies::Recording recording_to(history::Writer* writer) {
 
 void add_heatmap(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file) {
   sources.has_history_file = !file.empty();
+  sources.recent_heatmap = [&proxy](const heat::History::Range& range) {
+    return proxy.heat().read(range);
+  };
   sources.heatmap = [&proxy, file](const heat::History::Range& range, httpd::Now now) {
     const std::optional<TimePoint> begins = proxy.heat().begins();
     const bool is_in_memory = begins && range.from + kMargin >= *begins;

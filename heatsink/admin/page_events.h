@@ -26,8 +26,8 @@ class PageEvents {
 
   struct Sources {
     std::function<report::Report()> report;
-    std::function<std::vector<report::Event>()> events;  // oldest first
-    std::function<heat::HeatMap(const heat::History::Range&)> heatmap;
+    std::function<std::vector<report::Event>()> events;                 // oldest first
+    std::function<heat::HeatMap(const heat::History::Range&)> heatmap;  // in memory only
   };
   explicit PageEvents(Sources sources) : sources_(std::move(sources)) {}
 

@@ -229,7 +229,7 @@ void add_page(const SharedSources& shared, std::vector<httpd::Route>& out) {
                         Pace::kAtOnce, [](const Question&) {
                           return Answer{200, "", "text/event-stream"};
                         }};
-    stream.events = event_source_of({shared->report, shared->events, shared->heatmap});
+    stream.events = event_source_of({shared->report, shared->events, shared->recent_heatmap});
     out.push_back(std::move(stream));
     for (httpd::Route& file : page_files()) out.push_back(std::move(file));
   }

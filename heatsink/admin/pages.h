@@ -48,6 +48,8 @@ struct Sources {
   std::function<std::string()> replicas = {};
   // What was hot when.
   std::function<heat::HeatMap(const heat::History::Range&, httpd::Now now)> heatmap = {};
+  // The same from memory only, for what is sent each second.
+  std::function<heat::HeatMap(const heat::History::Range&)> recent_heatmap = {};
   bool has_history_file = false;  // `heatmap` also reads a file, which keeps more
   // JSON: what would relieve each of the report's keys.
   std::function<Result<std::string>(httpd::Now now)> advice = {};

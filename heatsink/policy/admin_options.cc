@@ -7,11 +7,11 @@
 namespace heatsink::policy {
 
 void ProxyOptions::describe_admin(OptionSet& set) {
-  OptionRow listen{"admin.listen", &admin,
-                   "Address of the admin API, host:port; off: no admin API. Beyond loopback it "
-                   "requires a token."};
-  listen.needs_restart = true;
-  set.add(std::move(listen));
+  OptionRow address{"admin.listen", &admin,
+                    "Address of the admin API, host:port; off: no admin API. Beyond loopback it "
+                    "requires a token."};
+  address.needs_restart = true;
+  set.add(std::move(address));
   set.add({"admin.token", &admin_token,
            "Token that each admin API request must carry (Authorization: Bearer ...). Prefer "
            "admin.token-file: other users can see command lines."});

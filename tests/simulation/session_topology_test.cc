@@ -25,13 +25,11 @@ using testing::StartsWith;
 
 constexpr std::uint16_t kOtherSessionPort = 7003;
 
-// "a" is in slot 15495, so at the other server; "b" in 3300, "c" in 7365, and "l2" in 6230. But
-// reads that may lag go to the other server, whatever their slot.
+// "a" is in slot 15495, so at the other server; "b" in 3300 and "c" in 7365.
 class TwoServers final : public proxy::Upstreams {
  public:
   explicit TwoServers(PlayedHost& host)
-      : shared_(host.shared),
-        first_(host.shared, host.shared.upstream_address, host.loop, host.counters, host, 1),
+      : first_(host.shared, host.shared.upstream_address, host.loop, host.counters, host, 1),
         other_(host.shared, other_address_, host.loop, host.counters, host, 2) {
     EXPECT_TRUE(other_address_.look_up().ok());
   }
@@ -79,32 +77,21 @@ class TwoServers final : public proxy::Upstreams {
   std::uint64_t memory_bytes() const override { return 0; }
 
  private:
-  bool is_at_other(const Destination& to) const {
-    return to.may_lag(shared_) || to.slot().value_or(0) >= 8192;
-  }
+  bool is_at_other(const Destination& to) const { return to.slot().value_or(0) >= 8192; }
   SingleServer& at(const Destination& to) { return is_at_other(to) ? other_ : first_; }
   SingleServer& of(const Upstream& connection) {
     return &connection.server() == &other_address_ ? other_ : first_;
   }
 
-  proxy::SharedState& shared_;
   redis::UpstreamAddress other_address_{
       net::parse_redis_url("redis://127.0.0.1:" + std::to_string(kOtherSessionPort)).value()};
   SingleServer first_, other_;
 };
 
-// Keys that begin with "l" may lag.
-policy::ProxyOptions options_with_levels() {
-  policy::ProxyOptions options = session_options();
-  options.rules.emplace_back().match = "l*";
-  options.rules.back().level = "ttl";
-  return options;
-}
-
 class SessionTopologyTest : public SessionTest {
  protected:
   SessionTopologyTest()
-      : SessionTest(with_errors_when_down(options_with_levels()),
+      : SessionTest(with_errors_when_down(session_options()),
                     [](PlayedHost& host) { return std::make_unique<TwoServers>(host); }) {
     send({"GET a", "GET b"});
     EXPECT_THAT(asked(), ElementsAre("1: GET b"));
@@ -137,19 +124,6 @@ TEST_F(SessionTopologyTest, APrivateConnectionCarriesOnlyWhatItsServerMayExecute
   EXPECT_THAT(asked(), ElementsAre("2: EVAL x 1 b", "2: SET c 1"));
   EXPECT_THAT(asked_of_other(), IsEmpty());
   EXPECT_EQ(got(), "+a|+EVAL x 1 b|+SET c 1|");
-}
-
-TEST_F(SessionTopologyTest, AReadMayLagUnlessAnOwnWriteIsInFlight) {
-  send({"GET l2"});
-  EXPECT_THAT(asked(), IsEmpty());
-  EXPECT_THAT(asked_of_other(), ElementsAre("1: GET l2"));
-  server_.unanswered = {"SET"};
-  send({"SET b 1", "GET l2"});
-  EXPECT_THAT(asked(), ElementsAre("1: SET b 1", "1: GET l2"));
-  server_.say(1, "+b\r\n");
-  pass();
-  send({"GET l2"});
-  EXPECT_THAT(asked_of_other(), ElementsAre("1: GET l2"));
 }
 
 TEST_F(SessionTopologyTest, AConnectionWithStateIsKept) {

@@ -210,7 +210,7 @@ TEST(Route, OfEachKind) {
       {"config|get", Route::kPrivate},  {"client|id", Route::kPinned},
       {"client|list", Route::kPrivate}, {"subscribe", Route::kSubscribe},
       {"monitor", Route::kRaw},         {"select", Route::kSelect},
-      {"eval", Route::kPrivate},           {"script|debug", Route::kDebug},
+      {"eval", Route::kPrivate},        {"script|debug", Route::kDebug},
   };
   for (const auto& [name, route] : rows) EXPECT_EQ(route_of(named(name)), route) << name;
 }

@@ -5,8 +5,8 @@ namespace heatsink::proxy {
 
 OversizedRequest::Beginning OversizedRequest::judge(const resp::Command* command, Route route,
                                                     std::size_t args) {
-  const bool may_be_sent = route == Route::kShared || route == Route::kPrivate ||
-                           route == Route::kPinned;
+  const bool may_be_sent =
+      route == Route::kShared || route == Route::kPrivate || route == Route::kPinned;
   // A last_key below 0 counts from the end of the request, which has not arrived.
   const bool keys_known =
       command != nullptr && command->first_key > 0 && command->last_key >= command->first_key &&

@@ -28,7 +28,7 @@ enum class PendingKind : std::uint8_t {
   kMulti,      // the client's MULTI: an error means that no transaction has begun
   kExec,       // the client's EXEC: success may change its subscriptions
   kMonitor,    // the client's MONITOR: after success the connection is raw
-  kAgain,  // the client's read, sent again because its reply was too big to share
+  kAgain,      // the client's read, sent again because its reply was too big to share
   // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
   kMark,
   kWaiting,  // the client's command that may wait

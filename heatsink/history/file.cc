@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kPageBytes = 4096;
 // A second's counts come up to two seconds later.
-constexpr std::int64_t kLate_s = 5;
-constexpr std::int64_t kNamesEvery_s = 3600;
+constexpr std::int64_t kLateSeconds = 5;
+constexpr std::int64_t kNamesEverySeconds = 3600;
 
 double real_seconds(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -90,7 +90,7 @@ std::optional<Failure> HistoryFile::start() {
 std::optional<Failure> HistoryFile::append(std::span<const Record> records, WallTime now) {
   Database& database = *database_;
   bool done = false;
-  const std::int64_t now_s = unix_seconds(now) - kLate_s;
+  const std::int64_t now_s = unix_seconds(now) - kLateSeconds;
   {
     Transaction transaction(database);
     for (const Record& record : records) {
@@ -135,7 +135,7 @@ std::optional<Failure> HistoryFile::trim(WallTime now, bool must_shrink) {
     Statement(*database_, "DELETE FROM happenings WHERE at_s < ?").bind(now_s - age_s).finish();
     const bool shrinks = must_shrink || is_too_big();
     if (shrinks) remove_oldest_tenth();
-    if (shrinks || now_s - names_removed_at_ >= kNamesEvery_s) {
+    if (shrinks || now_s - names_removed_at_ >= kNamesEverySeconds) {
       remove_names();
       names_removed_at_ = now_s;
     }

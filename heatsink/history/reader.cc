@@ -87,10 +87,10 @@ std::vector<FileColumn> columns_of(ColumnReader& reader, std::int64_t step_s, st
   for (std::size_t i = kFileTiers.size(); i-- > 0;) {
     const std::int64_t tier_s = kFileTiers[i].step_s;
     if (tier_s > step_s) continue;
-    std::vector<FileColumn> more = reader.between(tier_s, from_s, to_s);
-    for (FileColumn& column : more) {
+    const std::vector<FileColumn> more = reader.between(tier_s, from_s, to_s);
+    for (const FileColumn& column : more) {
       from_s = std::max(from_s, column.begin_s + tier_s);
-      out.push_back(std::move(column));
+      out.push_back(column);
     }
   }
   // A clock that was set back has written some times twice.

@@ -160,7 +160,7 @@ void Streams::tick() {
 void Streams::make_first(const std::shared_ptr<Reader>& reader) {
   if (std::exchange(reader->is_being_made, true)) return;
   // The reader must be destroyed on this thread, so the work moves it back.
-  const bool is_taken = thread_.post([this, reader, last_id = reader->last_id]() mutable {
+  const bool is_taken = thread_.post([this, reader = reader, last_id = reader->last_id]() mutable {
     std::string text = source_->first(now_on_both(), last_id);
     asio::post(io_, [text = std::move(text), reader = std::move(reader)]() mutable {
       reader->is_being_made = false;

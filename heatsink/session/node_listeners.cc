@@ -23,7 +23,7 @@ std::string_view verb(const std::array<std::string_view, 3>& verbs, Kind kind) {
 
 }  // namespace
 
-// The connection to one node. As a requester it stands in the place of the client's session.
+// The connection to one node, and its owner, in the place of the client's session.
 class NodeListeners::Listener final : public ConnectionOwner {
  public:
   explicit Listener(NodeListeners& all) : all_(all) {}

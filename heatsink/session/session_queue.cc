@@ -58,8 +58,7 @@ Step Session::queue(Request& request) {
                            "' command");
   const bool changes_connection = route == Route::kAuth || route == Route::kHello ||
                                   route == Route::kClient || route == Route::kPinned ||
-                                  route == Route::kDebug || route == Route::kSubscribe ||
-                                  route == Route::kRaw;
+                                  route == Route::kSubscribe || route == Route::kRaw;
   if (changes_connection || request.command->has(resp::kNoMulti))
     return refuse_to_queue("ERR heatsink: " + request.command->name +
                            " is not supported inside MULTI in front of a cluster");

@@ -78,6 +78,7 @@ Step Session::in_transaction(Request& request) {
       equals_ignoring_case(request.args()[1], "reply")) {
     return reply_error("ERR heatsink: CLIENT REPLY is not supported inside MULTI");
   }
+  if (request.route == Route::kDebug) return run_script_debug(request);
   if (transaction_failed()) return in_failed_transaction(request);
   if (queued_ != nullptr) {
     if (request.route == Route::kExec) return execute_queue(request);
@@ -88,8 +89,7 @@ Step Session::in_transaction(Request& request) {
   const bool changes_connection =
       request.route == Route::kSelect || request.route == Route::kAuth ||
       request.route == Route::kHello || request.route == Route::kClient ||
-      request.route == Route::kPinned || request.route == Route::kDebug ||
-      request.route == Route::kSubscribe;
+      request.route == Route::kPinned || request.route == Route::kSubscribe;
   const Step step = forward(request, true);
   if (step == Step::kDone && request.route == Route::kSubscribe) queue_subscription(request);
   if (step == Step::kDone && request.route == Route::kHello) queue_hello(request);

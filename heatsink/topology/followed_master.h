@@ -56,6 +56,7 @@ class FollowedMaster final : public LeaderWatch::Listener {
   void note_proof() { proven_since_move_ = true; }
   // Any thread. The server refuses writes, or has become a replica: the watch looks at once. Has no
   // effect if it has proven nothing yet: a replica from the start is what the operator wants.
+  // Looks in a later turn of the loop, until which this object must live.
   void doubt();
 
   bool has_led() const { return has_led_; }  // some server was in use

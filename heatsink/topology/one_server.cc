@@ -71,9 +71,9 @@ bool OneServer::look_up() {
 }
 
 void OneServer::end_tracking(const std::string& reason) {
+  has_ended_tracking_ = true;
   master_.end();
   tracking_.close(reason);
-  has_ended_tracking_ = true;
 }
 
 void OneServer::tick() {
@@ -116,7 +116,8 @@ void OneServer::ask(Words words, Done done) {
   pipeline_.ask(
       args,
       [this, done = std::move(done)](Result<resp::Value> said) {
-        if (said.ok() && said->is_error() && said->text.starts_with("READONLY")) master_.doubt();
+        const bool refuses = said.ok() && said->is_error() && said->text.starts_with("READONLY");
+        if (refuses && !has_ended_tracking_) master_.doubt();
         done(std::move(said));
       },
       loop_.clock());
@@ -158,7 +159,7 @@ void OneServer::on_down(const std::string& reason) {
   listener_.set_problem(reason);
   changes_.on_proven(0, TimePoint::min());
   changes_.on_all_changed();
-  if (tracker_.found_replica()) master_.doubt();
+  if (tracker_.found_replica() && !has_ended_tracking_) master_.doubt();
 }
 
 // ---- a master that moves

@@ -22,12 +22,12 @@ struct ScatterPart {
 };
 
 // The requester of the parts, in the place of the client's session, whose reply comes when all
-// parts have ended. One worker's thread. Owned by the session, which outlives its requests in
-// flight. Memory: the replies, until the last has come; at most `bytes_max`, and past it the reply
-// is an error.
+// parts have ended. One worker's thread. Its owner keeps it while its requests are in flight.
+// Memory: the replies, until the last has come; at most `bytes_max`, and past it the reply is an
+// error.
 class Scatter final : public Requester {
  public:
-  // Implemented by Session.
+  // Implemented by ScatteredCommands.
   class Owner {
    public:
     // All parts have ended. The owner frees the scatter, at the earliest at the end of the turn.
@@ -37,7 +37,7 @@ class Scatter final : public Requester {
     ~Owner() = default;
   };
 
-  // `client` and `owner` are the session, which outlives it. `ticket`: for the joined reply.
+  // Both outlive it. `client`: the session. `ticket`: for the joined reply.
   Scatter(Requester& client, Owner& owner, const FanOutRow& row, ReplyQueue::Ticket ticket,
           std::vector<ScatterPart>&& parts, std::size_t bytes_max)
       : client_(client),

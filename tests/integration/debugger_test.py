@@ -20,6 +20,13 @@ class Debugger(ProxyTest):
             self.assertEqual(said.count(b"\r\n"), 2, said)
             self.assertEqual(self.to_server().ask("EXISTS", "k"), b":0\r\n")
 
+    def test_it_ends_a_transaction(self):
+        client = self.to_proxy()
+        self.assertEqual(client.ask("MULTI"), b"+OK\r\n")
+        client.send("SCRIPT", "DEBUG", "YES")
+        client.send("EXEC")
+        self.assertTrue(client.read_to_end().startswith(b"-ERR heatsink: the script debugger"))
+
     def test_no_debugger_is_as_before(self):
         client = self.to_proxy()
         self.assertEqual(client.ask("SCRIPT", "DEBUG", "NO"), b"+OK\r\n")

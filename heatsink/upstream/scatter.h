@@ -27,7 +27,7 @@ struct ScatterPart {
 // error.
 class Scatter final : public Requester {
  public:
-  // Implemented by ScatteredCommands.
+  // Implemented by ScatteredCommands, and by ClusterServers for what it splits.
   class Owner {
    public:
     // All parts have ended. The owner frees the scatter, at the earliest at the end of the turn.
@@ -37,7 +37,8 @@ class Scatter final : public Requester {
     ~Owner() = default;
   };
 
-  // Both outlive it. `client`: the session. `ticket`: for the joined reply.
+  // Both outlive it. `client`: the session, or what stands in its place. `ticket`: for the joined
+  // reply.
   Scatter(Requester& client, Owner& owner, const FanOutRow& row, ReplyQueue::Ticket ticket,
           std::vector<ScatterPart>&& parts, std::size_t bytes_max)
       : client_(client),

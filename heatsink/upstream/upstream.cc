@@ -2,7 +2,6 @@
 #include "heatsink/upstream/upstream.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "heatsink/upstream/connection_owner.h"
@@ -271,7 +270,6 @@ void Upstream::route(std::string_view bytes, bool ends) {
 
 // REQUIRES target_. On a private connection that is the owner.
 void Upstream::hand_on(std::string_view bytes) {
-  assert(is_shared() || owner_ != nullptr);
   if (is_shared()) {
     target_->take_reply(target_ticket_, bytes);
   } else {

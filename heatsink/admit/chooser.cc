@@ -112,6 +112,12 @@ void Chooser::decide(TimePoint now) {
     if (each.miniature.choice() == choice_) current = each.tally.saved(costs_);
   }
   const Alternative& best = this->best();
+  // A choice of somebody who knew more (a hand-over) stands until the samples are fair: at first
+  // all alternatives have paid for fills and saved nothing.
+  if (!began_by_guess_ && best.tally.reads < kReadsUntilFair) {
+    if (choice_.reads != Choice::kNever) curve_.follow(choice_);
+    return;
+  }
   const double needed = best.tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
   const double possible = best.tally.saved(costs_);
   if (possible <= needed && current <= kWorthwhile / 2) {

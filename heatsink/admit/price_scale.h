@@ -2,6 +2,8 @@
 // Compares the CPU time that a thread takes with what prices predict for its work.
 #pragma once
 
+#include <algorithm>
+
 namespace heatsink::admit {
 
 // How many times prices, which are of one machine, are taken.
@@ -36,7 +38,10 @@ class PriceScale {
     double min = kMin, max = kMax;  // of the scale
   };
   PriceScale() : PriceScale(Belief()) {}
-  explicit PriceScale(const Belief& belief) : belief_(belief), value_(belief.scale) {}
+  explicit PriceScale(const Belief& belief) : belief_(belief) {
+    belief_.scale = std::clamp(belief_.scale, belief_.min, belief_.max);
+    value_ = belief_.scale;
+  }
 
   // Since the last call, of about a second: the CPU time that was used, the part of it that the
   // prices predict, and how long it was; all in seconds. Instead of the time another measure may

@@ -22,10 +22,9 @@ namespace heatsink::cache {
 // passes on for other keys costs a look-up and ends no copy.
 //
 // Writes in flight are counted for all names, because a key may enter the table meanwhile; while
-// the table is empty, they need not be (WriteCounting). The
-// counters are striped by the hash of the name; a name that shares one is not served while the
-// other's write is in flight. Both go by names without databases: a write in any database counts
-// for its name in all of them.
+// the table is empty, they need not be (WriteCounting). The counters are striped by the hash of the
+// name; a name that shares one is not served while the other's write is in flight. Both go by names
+// without databases: a write in any database counts for its name in all of them.
 //
 // Lock-free. Online readers of the table's epochs, and the table's writer; load(), raise_unknown()
 // and raise_all() any thread. 512 KiB.

@@ -15,8 +15,8 @@ enum class Shown : std::uint8_t { kPerhaps, kNothing };
 // Whether the fences know of a command's writes while it is in flight (cache::WriteCounting).
 enum class WritesBegun : std::uint8_t { kNo, kCounted, kUncounted };
 
-// The session fills it in before it sends the command. WorkerCopies::begin_writes() and settle()
-// set the last two fields.
+// The session fills it in before it sends the command. WorkerCopies::begin_writes() sets
+// `writes_begun`, settle() sets `settled`.
 struct Effects {
   TouchedKeys keys;
   bool unknown_keys = false;    // it may read or write any key

@@ -132,10 +132,11 @@ void EventLog::add_config(Event::Config config, std::string reason, TimePoint no
 
 void EventLog::keep(Event event) {
   const bool is_heard = listener_ && concerns_hot(event);
-  const Event heard = is_heard ? event : Event();
+  Event heard;
   {
     const std::lock_guard lock(mutex_);
     event.number = ++last_number_;
+    if (is_heard) heard = event;
     std::deque<Event>& kept = concerns_hot(event) ? hot_ : others_;
     if (kept.size() == kEventsMax) kept.pop_front();
     kept.push_back(std::move(event));

@@ -225,10 +225,10 @@ void WorkerCopies::look_at_hit(const cache::Entry& entry, const cache::Copy& cop
   if (hits_.look(entry.hash(), now) && bounded) source_.audit(AuditedHit(entry, copy));
 }
 
-void WorkerCopies::begin_writes(Effects& effects) {
+void WorkerCopies::begin_writes(Effects& effects, bool on_private) {
   if (!effects.keys.has_writes()) return;
   cache::WriteCounting& counting = shared_.fences.counting();
-  if (!counting.counts()) {
+  if (!on_private && !counting.counts()) {
     counting.sent_uncounted(worker_);
     effects.writes_begun = WritesBegun::kUncounted;
     return;

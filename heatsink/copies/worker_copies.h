@@ -185,8 +185,9 @@ class WorkerCopies {
   // Returns the sessions that waited for this answer.
   std::vector<std::uint64_t> filled(const FillAnswer& answer, TimePoint now);
 
-  // Tells the fences that the request is about to be sent.
-  void begin_writes(Effects& effects);
+  // Tells the fences that the request is about to be sent. `on_private`: nothing bounds how long
+  // its reply takes to be read, so it is always counted by name and holds up its own keys only.
+  void begin_writes(Effects& effects, bool on_private = false);
   // Tells the fences that the server has answered, or never will. Call it before the client gets
   // the reply. Holds back the client's replies until the keeper has fenced off what they show;
   // null: the client has left.

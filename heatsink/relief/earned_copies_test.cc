@@ -110,6 +110,24 @@ TEST_F(EarnedCopiesTest, ACopyIsServedWhenTheUncountedWritesHaveTheirReplies) {
   EXPECT_EQ(get_of_another("k"), Outcome::kAnswered);
 }
 
+// A client that reads its replies slowly may keep such a write in flight for any time.
+TEST_F(EarnedCopiesTest, AWriteOnAPrivateConnectionHoldsUpItsOwnKeyOnly) {
+  begin();
+  cache::WriteCounting& counting = shared->fences.counting();
+  counting.follow(true, shared->epochs, now);
+  ASSERT_FALSE(counting.counts()) << "nothing is hot";
+  copies::Effects write;
+  write.keys.add({name("other"), hash("other"), true});
+  copies->begin_writes(write, true);
+  heat("k");
+  heat("other");
+  EXPECT_FALSE(counting.follow(false, shared->epochs, now)) << "all writes are counted";
+  EXPECT_TRUE(shared->fences.write_in_flight(name("other")));
+  EXPECT_FALSE(shared->fences.write_in_flight(name("k")));
+  copies->settle(write, nullptr, now);
+  EXPECT_FALSE(shared->fences.write_in_flight(name("other")));
+}
+
 // A write that was sent uncounted raises the fence as every other one.
 TEST_F(EarnedCopiesTest, AnUncountedWriteEndsTheCopyThatWasFilledMeanwhile) {
   begin();

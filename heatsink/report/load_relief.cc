@@ -8,7 +8,8 @@ namespace {
 
 LoadRelief relief_of_reads(std::uint64_t reads, std::uint64_t hits) {
   LoadRelief relief{.hits = hits, .misses = reads - std::min(reads, hits)};
-  if (reads > 0) relief.hit_ratio = static_cast<double>(hits) / static_cast<double>(reads);
+  if (reads > 0)
+    relief.hit_ratio = static_cast<double>(std::min(reads, hits)) / static_cast<double>(reads);
   return relief;
 }
 

@@ -30,6 +30,7 @@ TEST(LoadRelief, FillsThatCostMoreThanHitsSpareMakeItNegative) {
 TEST(LoadRelief, IsNeverMoreThanAll) {
   const LoadRelief relief = relief_of(key_counted(10, 0, 12), 12);
   EXPECT_EQ(relief.misses, 0U);
+  EXPECT_DOUBLE_EQ(relief.hit_ratio, 1);
   EXPECT_DOUBLE_EQ(relief.offload, 1);
 }
 

@@ -178,7 +178,7 @@ void BlockedCommand::put_back(std::span<const PutBack> requests) {
       const NameHash name = hash_name(key, parts_.shared.seed);
       pending.keys.add({name, in_db(name, state_.db_), true});
     }
-    parts_.copies.begin_writes(pending);
+    parts_.copies.begin_writes(pending, true);
     client_.own_request_sent();
     ++putting_back_;
     connection->send(request.wire.view(), std::move(pending));

@@ -280,7 +280,7 @@ class Session final : public ClientTransport::Listener,
   Step send_on(Upstream& connection, Request& request, PendingKind kind, std::uint32_t number);
   void prepare_script(Upstream& connection, const Request& request);
   void follow_alone();
-  Pending make_pending(Request& request, PendingKind kind, std::uint32_t number);
+  Pending make_pending(Request& request, PendingKind kind, std::uint32_t number, bool on_private);
   void note_write(std::string_view key, NameHash name, bool queued, Pending& pending) override;
   void note_keys(const Request& request, Pending& pending);
   void expect_reply(Request& request);

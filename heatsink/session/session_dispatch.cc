@@ -240,7 +240,7 @@ Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
   ++traffic_.sent;
   const bool harmless = request.facts->reveals_no_key ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
-  Pending pending = make_pending(request, kind, number);
+  Pending pending = make_pending(request, kind, number, &connection == private_.get());
   pending.rewritten = request.facts->shows_cluster && rewrites_reply(request, kind);
   pending.pins = pins;
   pending.ticket = replies_.expect();
@@ -284,7 +284,8 @@ void Session::follow_alone() {
   if (parts_.shared.cluster.has_moves(parts_.loop.now())) stall(Awaited::kAnswer);
 }
 
-Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number) {
+Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number,
+                              bool on_private) {
   Pending pending;
   pending.session = this;
   pending.kind = kind;
@@ -309,7 +310,8 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   note_keys(request, pending);
   // A blocking command may wait for minutes and must not hold back copies: its reply raises the
   // fence.
-  if (executes && request.route != Route::kBlocking) parts_.copies.begin_writes(pending);
+  if (executes && request.route != Route::kBlocking)
+    parts_.copies.begin_writes(pending, on_private);
   return pending;
 }
 

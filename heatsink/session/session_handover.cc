@@ -222,7 +222,7 @@ bool Session::go_on_waiting(const CarriedSession::Waiting& before) {
   Request& request = *read;
   blocked().go_on(request, before);
   const bool skips = std::exchange(reply_skip_, false);  // concerns a later command
-  Pending pending = make_pending(request, PendingKind::kWaiting, 0);
+  Pending pending = make_pending(request, PendingKind::kWaiting, 0, true);
   reply_skip_ = skips;
   pending.silent = before.silent;
   pending.ticket = replies_.expect();

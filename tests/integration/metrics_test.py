@@ -50,6 +50,7 @@ class Metrics(ProxyTest):
         "cache.admission": "pays",
         "limits.automatic-qps": 1000,
         "fleet.enabled": "yes",
+        "alerts.log": "yes",
     }
     RULES = RULES
 

@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import signal
+import tempfile
 import unittest
 
 import shipped
@@ -29,6 +30,7 @@ BY_UNIT_TESTS = {
     "HeatsinkAbsent", "HeatsinkStaleRead", "HeatsinkAuditNotRunning", "HeatsinkElementLost",
     "HeatsinkHitRatioCollapsed", "HeatsinkLatencyHigh", "HeatsinkThreadSaturated",
     "HeatsinkTrackerUnstable", "HeatsinkCertificateExpiresSoon", "HeatsinkCertificateExpires",
+    "HeatsinkHistoryNotWritten",
 }  # fmt: skip
 
 
@@ -53,7 +55,9 @@ class PrometheusTest(unittest.TestCase):
         return redis
 
     def proxy(self, redis, options=None, **how):
-        proxy = Proxy(redis, QUICK | (options or {}), **how)
+        folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="heatsink-test-"))
+        history = {"history.file": f"{folder}/history.db"}
+        proxy = Proxy(redis, QUICK | history | (options or {}), **how)
         self.stack.callback(proxy.process.kill)
         return proxy
 

@@ -161,6 +161,24 @@ TEST(Writer, AnEndLetsAnotherWriterIn) {
   EXPECT_EQ(seconds_in(path), 2U);
 }
 
+TEST(Writer, AFileThatIsBusyStaysOpen) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  Writer writer({.path = path});
+  writer.add(counts_of(now_s(), {{"a", 10}}));
+  ASSERT_TRUE(writer.flush(kLimit));
+  Database person(path, Database::Access::kWrite);
+  person.run("BEGIN IMMEDIATE");
+  writer.add(counts_of(now_s() + 1, {{"a", 10}}));
+  while (sample(writer, "heatsink_history_failures_total") < 1) std::this_thread::yield();
+  Failure why;
+  EXPECT_FALSE(HistoryFile::open({.path = path}, why).ok()) << "the next try would check all of it";
+  EXPECT_EQ(why.message, "another process writes it");
+  person.run("ROLLBACK");
+  ASSERT_TRUE(writer.flush(kLimit));
+  EXPECT_EQ(seconds_in(path), 2U);
+}
+
 TEST(Writer, TheFileOfAnotherProgramIsNotTouched) {
   const Folder folder;
   const std::string path = folder.path("h.db");

@@ -289,6 +289,7 @@ int run_proxy(int argc, char** argv) {
     watchdog.reset();
     admin.reset();
     watches->alerts.reset();
+    if (history != nullptr) history->end();  // it records these seconds, too
   } else {
     manager.stopping(limit);
   }

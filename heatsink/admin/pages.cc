@@ -47,11 +47,12 @@ std::optional<std::uint32_t> db_in(const std::string& text) {
   return static_cast<std::uint32_t>(*db);
 }
 
+constexpr std::uint64_t kLastSecond = 253'402'300'799;  // of the year 9999
+
 // Seconds since 1970. Nothing: no such number, or one that no clock of a person shows.
 std::optional<WallTime> day_time_in(const std::string& text) {
-  constexpr std::uint64_t kLast = 253'402'300'799;  // of the year 9999
   const std::optional<std::uint64_t> seconds = number_in(text);
-  if (!seconds || *seconds > kLast / 100) return std::nullopt;
+  if (!seconds || *seconds > kLastSecond / 100) return std::nullopt;
   return WallTime(std::chrono::seconds(*seconds));
 }
 
@@ -83,7 +84,7 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
   }
   if (const auto text = query_value(asked.query, "after")) {
     const std::optional<std::uint64_t> after = number_in(*text);
-    if (!after || *after > INT64_MAX) return wrong("after must be one of the answer's numbers");
+    if (!after || *after > kLastSecond) return wrong("after must be one of the answer's numbers");
     range.after = static_cast<std::int64_t>(*after);
   }
   if (const auto text = query_value(asked.query, "rows")) {

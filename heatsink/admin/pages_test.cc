@@ -106,8 +106,9 @@ TEST(AdminPages, AHeatmapOfAFileHasStepsOfHours) {
 TEST(AdminPages, AWrongHeatmapIsRefused) {
   heat::History::Range asked;
   const Sources sources = with_a_heatmap(asked);
-  for (const char* wrong : {"from=yesterday", "to=-1", "from=99999999999999999999", "step=7",
-                            "step=0", "after=x", "rows=0", "rows=257", "last=10"})
+  for (const char* wrong :
+       {"from=yesterday", "to=-1", "from=99999999999999999999", "step=7", "step=0", "after=x",
+        "after=253402300800", "rows=0", "rows=257", "last=10"})
     EXPECT_EQ(get("/api/heatmap?" + std::string(wrong), sources).status, 400u) << wrong;
   EXPECT_EQ(get("/api/heatmap").status, 404u) << "a process without a history";
 }

@@ -20,6 +20,7 @@ enum class FailureKind : std::uint8_t {
   kBusy,     // another connection writes
   kFull,     // the disk, or the limit of the file
   kDamaged,  // the file is no database, or not the one that was written
+  kForeign,  // not a history, or one of a newer heatsink: it is left alone
   kOther,    // no permission, an error of the disk
 };
 struct Failure {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -32,6 +33,31 @@ std::uint64_t size_of(const std::string& path) {
   return stat(path.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
+enum class Owner : std::uint8_t {
+  kUs,
+  kNobody,   // it is empty, or a database whose program does not name itself
+  kSomebody  // it is no database, or that of a program that names itself
+};
+
+// From the first bytes alone: SQLite itself would repair what it takes for a database.
+Owner owner_of(int descriptor) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr std::size_t kApplicationAt = 68;
+  std::array<char, 100> header{};
+  const ssize_t got = pread(descriptor, header.data(), header.size(), 0);
+  if (got == 0) return Owner::kNobody;
+  if (got != std::ssize(header) ||
+      !std::string_view(header.data(), header.size()).starts_with(kMagic))
+    return Owner::kSomebody;
+  std::int64_t application = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    application = application << 8 | static_cast<unsigned char>(header[kApplicationAt + i]);
+  if (application == kApplicationId) return Owner::kUs;
+  return application == 0 ? Owner::kNobody : Owner::kSomebody;
+}
+
+Failure foreign() { return {FailureKind::kForeign, "it is no history of heatsink"}; }
+
 }  // namespace
 
 HistoryFile::Lock::~Lock() {
@@ -41,6 +67,9 @@ HistoryFile::Lock::~Lock() {
 HistoryFile::~HistoryFile() {
   event_.reset();
   columns_.reset();
+  // SQLite leaves the log of a file that has moved as it is: it would be lost to this file, and
+  // would be taken for the log of the next one.
+  if (is_whole_ && !is_in_place()) database_->run("PRAGMA wal_checkpoint(TRUNCATE)");
   database_.reset();
 }
 
@@ -58,24 +87,17 @@ std::optional<Failure> HistoryFile::start() {
   if (lock_.descriptor < 0) return Failure{FailureKind::kOther, std::strerror(errno)};
   if (flock(lock_.descriptor, LOCK_EX | LOCK_NB) != 0)
     return Failure{FailureKind::kBusy, "another process writes it"};
+  const Owner owner = owner_of(lock_.descriptor);
+  if (owner == Owner::kSomebody) return foreign();
   database_ = std::make_unique<Database>(options_.path, Database::Access::kWrite);
   Database& database = *database_;
+  // Nothing is written before it is known whose file it is.
+  if (auto failure = look(owner == Owner::kUs)) return failure;
   database.run("PRAGMA auto_vacuum = INCREMENTAL");  // of a new file
-  if (database.ok() && database.text("PRAGMA quick_check(1)") != "ok" && database.ok())
-    return Failure{FailureKind::kDamaged, "its pages do not fit together"};
+  if (prepare(database, migrations()) != FileState::kCurrent) return database.take_failure();
   database.run(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = "
       "4194304");
-  switch (prepare(database, migrations())) {
-    case FileState::kForeign:
-      return Failure{FailureKind::kOther, "it is the database of another program"};
-    case FileState::kNewer:
-      return Failure{FailureKind::kOther, "a newer heatsink has written it"};
-    case FileState::kUnusable:
-      return database.take_failure();
-    case FileState::kCurrent:
-      break;
-  }
   // A last bound: what goes beyond it fails as a full disk does.
   const auto pages = static_cast<std::int64_t>(options_.maximum_size.count) / kPageBytes;
   database.number(("PRAGMA max_page_count = " + std::to_string(pages)).c_str());
@@ -84,7 +106,30 @@ std::optional<Failure> HistoryFile::start() {
       database,
       "INSERT INTO happenings (at_s, what, name, db, was, rule, rate, share, reason) VALUES "
       "(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  is_whole_ = database.ok();
   return database.take_failure();
+}
+
+std::optional<Failure> HistoryFile::look(bool is_ours) {
+  Database& database = *database_;
+  switch (look_at(database, migrations())) {
+    case FileState::kForeign:
+      return foreign();
+    case FileState::kNewer:
+      return Failure{FailureKind::kForeign, "a newer heatsink has written it"};
+    case FileState::kUnusable:
+      break;
+    case FileState::kCurrent:
+      is_ours = is_ours || database.number("PRAGMA application_id") == kApplicationId;
+      if (database.text("PRAGMA quick_check(1)") != "ok" && database.ok())
+        return is_ours ? Failure{FailureKind::kDamaged, "its pages do not fit together"}
+                       : foreign();
+      break;
+  }
+  std::optional<Failure> failure = database.take_failure();
+  // Only a file of our own may be set aside.
+  if (failure && failure->kind == FailureKind::kDamaged && !is_ours) return foreign();
+  return failure;
 }
 
 std::optional<Failure> HistoryFile::append(std::span<const Record> records, WallTime now) {

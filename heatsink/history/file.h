@@ -28,8 +28,8 @@ struct FileOptions {
 // waits for its predecessor so.
 class HistoryFile {
  public:
-  // Checks the whole file (about 1 s for 256 MiB on a slow disk), and creates it with mode 640 if
-  // it does not exist.
+  // Checks the whole file (about 1 s for 256 MiB on a slow disk), and creates it with mode 640, or
+  // less by the umask, if it does not exist. The file of another program is not changed: kForeign.
   static Result<std::unique_ptr<HistoryFile>> open(const FileOptions& options, Failure& why);
   ~HistoryFile();
   HistoryFile(const HistoryFile&) = delete;
@@ -54,6 +54,8 @@ class HistoryFile {
   explicit HistoryFile(FileOptions options) : options_(std::move(options)) {}
 
   std::optional<Failure> start();
+  // Why the file must not be written, although it can be. `is_ours`: by its header.
+  std::optional<Failure> look(bool is_ours);
   void write(const KeptEvent& event);
   void remove_before(std::int64_t step_s, std::int64_t before_s);
   void remove_oldest_tenth();
@@ -72,6 +74,7 @@ class HistoryFile {
   const FileOptions options_;
   Lock lock_;
   std::unique_ptr<Database> database_;
+  bool is_whole_ = false;  // it has tables and a log
   std::unique_ptr<ColumnWriter> columns_;
   std::unique_ptr<Statement> event_;
   std::int64_t rolled_up_at_ = 0;      // in tens of seconds

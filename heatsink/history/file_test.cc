@@ -178,6 +178,68 @@ TEST(HistoryFile, ADamagedFileIsNoticedWhenItIsOpened) {
   EXPECT_EQ(why.kind, FailureKind::kDamaged) << why.message;
 }
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void damage(const std::string& path, std::streamoff from) {
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(from);
+  bytes << std::string(2000, '\x5a');
+}
+
+void expect_left_alone(const std::string& path, const std::string& why) {
+  const std::string before = bytes_of(path);
+  ASSERT_FALSE(before.empty());
+  Failure failure;
+  EXPECT_FALSE(HistoryFile::open({.path = path}, failure).ok()) << path;
+  EXPECT_EQ(failure.kind, FailureKind::kForeign) << path << ": " << failure.message;
+  EXPECT_EQ(failure.message, why);
+  EXPECT_TRUE(bytes_of(path) == before) << path << " was changed";
+}
+
+TEST(HistoryFile, WhatIsNoHistoryIsNotChanged) {
+  const Folder folder;
+  const auto make = [&folder](const char* name, const std::string& sql) {
+    Database database(folder.path(name), Database::Access::kWrite);
+    database.run(sql.c_str());
+    EXPECT_TRUE(database.ok()) << database.failure().message;
+    return folder.path(name);
+  };
+  const std::string foreign = "it is no history of heatsink";
+  std::ofstream(folder.path("short")) << "x";
+  expect_left_alone(folder.path("short"), foreign);
+  std::ofstream(folder.path("text")) << std::string(10'000, 'x');
+  expect_left_alone(folder.path("text"), foreign);
+  const std::string table = "CREATE TABLE customers (name)";
+  expect_left_alone(make("named", "PRAGMA application_id = 7"), foreign);
+  expect_left_alone(make("table", table), foreign);
+  damage(make("damaged", table), 100);
+  expect_left_alone(folder.path("damaged"), foreign);
+  const std::string ours = "PRAGMA application_id = " + std::to_string(kApplicationId);
+  expect_left_alone(make("newer", ours + "; PRAGMA user_version = 99"),
+                    "a newer heatsink has written it");
+}
+
+TEST(HistoryFile, ADatabaseOfNobodyIsUsed) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  std::ofstream(options.path).flush();
+  EXPECT_FALSE(opened(options)->append(seconds_from(kStart, 1), at_second(kStart + 1)));
+  EXPECT_EQ(number(options.path, "SELECT count(*) FROM totals"), 1);
+}
+
+TEST(HistoryFile, ADamagedBeginningIsNoticed) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  EXPECT_FALSE(opened(options)->append(seconds_from(kStart, 1), at_second(kStart + 1)));
+  damage(options.path, 100);
+  Failure why;
+  EXPECT_FALSE(HistoryFile::open(options, why).ok());
+  EXPECT_EQ(why.kind, FailureKind::kDamaged) << why.message;
+}
+
 TEST(HistoryFile, KnowsWhenItWasMovedAway) {
   const Folder folder;
   const FileOptions options{.path = folder.path("h.db")};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -19,9 +20,12 @@
 namespace heatsink::history {
 namespace {
 
+// A file from elsewhere may have any number, and WallTime ends in the year 2262.
 WallTime wall_of(double seconds) {
+  constexpr double kLast = 9.2e9;
+  const double known = std::isnan(seconds) ? 0 : std::clamp(seconds, 0.0, kLast);
   return WallTime(
-      std::chrono::duration_cast<WallTime::duration>(std::chrono::duration<double>(seconds)));
+      std::chrono::duration_cast<WallTime::duration>(std::chrono::duration<double>(known)));
 }
 
 Error fault(const std::string& path, const std::string& why) {
@@ -51,6 +55,25 @@ std::optional<std::int64_t> oldest(Database& database, std::int64_t step_s) {
   Statement first(database, "SELECT min(begin_s) FROM steps WHERE step_s = ?");
   if (!first.bind(step_s).step() || first.is_null(0)) return std::nullopt;
   return first.integer(0);
+}
+
+// Where the newest column ends; 0: there is none.
+std::int64_t newest_end(Database& database) {
+  Statement last(database, "SELECT max(begin_s) FROM steps WHERE step_s = ?");
+  std::int64_t end = 0;
+  for (const FileTier& tier : kFileTiers) {
+    if (last.bind(tier.step_s).step() && !last.is_null(0))
+      end = std::max(end, last.integer(0) + tier.step_s);
+    last.finish();
+  }
+  return end;
+}
+
+// The beginning of the latest kStepsMax steps before `to_s`.
+std::int64_t begin_of_latest(Database& database, std::int64_t step_s, std::int64_t to_s) {
+  constexpr auto kStepsMax = static_cast<std::int64_t>(heat::History::kStepsMax);
+  const std::int64_t end_s = std::min(to_s, newest_end(database));
+  return ((end_s + step_s - 1) / step_s - kStepsMax) * step_s;
 }
 
 // The step's length that suits the range (Range::step_s).
@@ -129,9 +152,11 @@ Result<heat::HeatMap> read_heat(const std::string& path, const Range& range) {
   ColumnReader reader(database);
   if (range.key) reader.only(names_of(database, range));
   std::int64_t from_s = unix_seconds(range.from) / step_s * step_s;
+  const std::int64_t to_s = unix_seconds(range.to) + 1;
   if (range.after >= 0) from_s = std::max(from_s, (range.after + 1) * step_s);
+  if (range.step_s) from_s = std::max(from_s, begin_of_latest(database, step_s, to_s));
   const std::vector<FileColumn> all =
-      merged(columns_of(reader, step_s, from_s, unix_seconds(range.to) + 1), step_s, reader);
+      merged(columns_of(reader, step_s, from_s, to_s), step_s, reader);
 
   heat::HeatMap map;
   map.source = heat::HeatMap::Source::kFile;

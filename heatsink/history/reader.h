@@ -19,7 +19,8 @@ namespace heatsink::history {
 struct Range {
   WallTime from{}, to{};
   // The length of a step in seconds: one of kFileTiers, or a multiple of the last. Nothing: the
-  // finest one that reaches back to `from` and needs at most heat::History::kStepsMax steps.
+  // finest one that reaches back to `from` and needs at most heat::History::kStepsMax steps. Of a
+  // given length, only the latest kStepsMax steps of the range are read.
   std::optional<std::int64_t> step_s{};
   std::int64_t after = INT64_MIN;     // only steps with a higher number
   std::size_t rows_max = 128;         // at most heat::History::kRowsMax

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "heatsink/heat/history.h"
 #include "heatsink/heat/scale.h"
 #include "heatsink/history/file.h"
 #include "heatsink/history/folder_for_test.h"
@@ -91,6 +92,17 @@ TEST_F(HistoryReader, GoesOnAfterAStep) {
   EXPECT_EQ(map.steps[0].number, kStart / 10 + 2);
 }
 
+TEST_F(HistoryReader, OfAGivenStepTheLatestAreRead) {
+  constexpr auto kMax = static_cast<std::int64_t>(heat::History::kStepsMax);
+  add(0, kMax + 60, {{"a", 10}});
+  heat::HeatMap map = read(0, 86'400, {.step_s = 1});
+  ASSERT_EQ(map.steps.size(), heat::History::kStepsMax);
+  EXPECT_EQ(map.steps.back().number, kStart + kMax + 59);
+  map = read(0, kMax + 9, {.step_s = 1});
+  ASSERT_EQ(map.steps.size(), heat::History::kStepsMax);
+  EXPECT_EQ(map.steps.back().number, kStart + kMax + 9) << "of the range";
+}
+
 TEST_F(HistoryReader, OneKeyAmongMany) {
   add(0, 5, {{"a", 1000}, {"b", 10}});
   const heat::HeatMap map = read(0, 10, {.key = "b"});
@@ -137,6 +149,11 @@ TEST_F(HistoryReader, SaysWhichTimeItHas) {
   add(0, 5, {{"a", 10}});
   EXPECT_EQ((*read_kept(path_))->from, at_second(kStart));
   EXPECT_EQ((*read_kept(path_))->to, at_second(kStart + 5));
+  Database(path_, Database::Access::kWrite)
+      .run(
+          "UPDATE steps SET begin_s = 1000000000000000 WHERE begin_s = (SELECT max(begin_s) FROM "
+          "steps)");
+  EXPECT_EQ((*read_kept(path_))->to, at_second(9'200'000'000)) << "the last time there is";
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ const char* what_to_do(FailureKind kind) {
       return "give each proxy a history.file of its own";
     case FailureKind::kDamaged:
       return "look at the disk";
+    case FailureKind::kForeign:
+      return "move it away, or set another history.file";
     case FailureKind::kOther:
       break;
   }
@@ -69,7 +71,9 @@ Writer::Writer(FileOptions options) : options_(std::move(options)) {
   }
 }
 
-Writer::~Writer() {
+Writer::~Writer() { end(); }
+
+void Writer::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -81,6 +85,7 @@ Writer::~Writer() {
 void Writer::add(Record record) {
   {
     const std::lock_guard lock(mutex_);
+    if (ending_) return;
     static_cast<void>(mailbox_.add(std::move(record)));
   }
   work_.notify_one();
@@ -154,8 +159,8 @@ std::optional<Failure> Writer::write(const std::vector<Record>& batch) {
   }
   if (failure->kind == FailureKind::kFull)
     static_cast<void>(file_->make_room(std::chrono::system_clock::now()));
-  else
-    file_.reset();  // whatever it was, the next attempt looks at the file again
+  else if (failure->kind != FailureKind::kBusy)
+    file_.reset();  // whatever it was, the next attempt looks at all of the file again
   if (failure->kind == FailureKind::kDamaged) return set_damaged_aside(*failure);
   return failure;
 }

@@ -25,11 +25,14 @@ namespace heatsink::history {
 class Writer {
  public:
   explicit Writer(FileOptions options);
-  ~Writer();  // writes what waits, once, and joins the thread
+  ~Writer();  // end()
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
   void add(Record record);
+  // Writes what waits, once, joins the thread and closes the file, so that another process can
+  // write it; add() does nothing afterwards. One thread calls it.
+  void end();
 
   // Why the history is not being written, and what to do; "": it is.
   struct Problem {
@@ -47,7 +50,8 @@ class Writer {
   static constexpr Nanos kRetryMin = std::chrono::seconds(1);
   static constexpr Nanos kRetryMax = std::chrono::seconds(30);
   static constexpr Nanos kTrimEvery = std::chrono::minutes(1);
-  // A process that hands over writes until it ends; only after this time it is a problem.
+  // A process that hands over writes until the next one serves; only after this time it is a
+  // problem.
   static constexpr Nanos kPredecessor = std::chrono::minutes(1);
 
  private:

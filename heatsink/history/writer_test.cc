@@ -83,13 +83,19 @@ TEST(Writer, ItsEndWritesWhatWaits) {
 TEST(Writer, ADamagedFileIsSetAsideAndANewOneBegins) {
   const Folder folder;
   const std::string path = folder.path("h.db");
-  std::ofstream(path) << std::string(10'000, 'x');
+  Writer({.path = path}).add(counts_of(now_s() - 60, {{"a", 10}}));
+  const auto bytes = std::filesystem::file_size(path);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);  // behind the header
+    file << std::string(10'000, 'x');
+  }
   const Lines lines;
   Writer writer({.path = path});
   writer.add(counts_of(now_s(), {{"a", 10}}));
   ASSERT_TRUE(writer.flush(kLimit));
   EXPECT_EQ(seconds_in(path), 1U);
-  EXPECT_EQ(std::filesystem::file_size(path + ".damaged-1"), 10'000U);
+  EXPECT_EQ(std::filesystem::file_size(path + ".damaged-1"), bytes);
   EXPECT_NE(lines.text().find("is damaged"), std::string::npos);
   EXPECT_EQ(sample(writer, "heatsink_history_set_aside_total"), 1);
 }
@@ -120,6 +126,57 @@ TEST(Writer, AFileThatIsMovedAwayIsFollowedByANewOne) {
   writer.add(counts_of(now_s() + 1, {{"a", 10}}));
   ASSERT_TRUE(writer.flush(kLimit));
   EXPECT_EQ(seconds_in(path), 1U);
+  EXPECT_EQ(seconds_in(path + ".old"), 1U) << "what was in its log is in it";
+}
+
+TEST(Writer, AFileThatIsPutInItsPlaceIsContinued) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  const std::int64_t now = now_s();
+  Writer(FileOptions{.path = folder.path("other")}).add(counts_of(now - 60, {{"other", 10}}));
+  Writer writer({.path = path});
+  for (std::int64_t i = 0; i < 5; ++i) writer.add(counts_of(now + i, {{"a", 10}}));
+  ASSERT_TRUE(writer.flush(kLimit));
+  std::filesystem::rename(path, path + ".old");
+  std::filesystem::rename(folder.path("other"), path);
+  writer.add(counts_of(now + 5, {{"a", 10}}));
+  ASSERT_TRUE(writer.flush(kLimit));
+  EXPECT_EQ(seconds_in(path), 2U) << "the log of the file before does not go into it";
+  EXPECT_EQ(seconds_in(path + ".old"), 5U);
+  EXPECT_EQ(Database(path, Database::Access::kRead).text("PRAGMA integrity_check"), "ok");
+}
+
+TEST(Writer, AnEndLetsAnotherWriterIn) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  Writer first({.path = path});
+  first.add(counts_of(now_s(), {{"a", 10}}));
+  first.end();
+  first.add(counts_of(now_s() + 1, {{"a", 10}}));
+  EXPECT_EQ(seconds_in(path), 1U);
+  EXPECT_EQ(sample(first, "heatsink_history_waiting_bytes"), 0);
+  Writer second({.path = path});
+  second.add(counts_of(now_s() + 2, {{"a", 10}}));
+  ASSERT_TRUE(second.flush(kLimit));
+  EXPECT_EQ(seconds_in(path), 2U);
+}
+
+TEST(Writer, AFileThatIsBusyStaysOpen) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  Writer writer({.path = path});
+  writer.add(counts_of(now_s(), {{"a", 10}}));
+  ASSERT_TRUE(writer.flush(kLimit));
+  Database person(path, Database::Access::kWrite);
+  person.run("BEGIN IMMEDIATE");
+  writer.add(counts_of(now_s() + 1, {{"a", 10}}));
+  while (sample(writer, "heatsink_history_failures_total") < 1) std::this_thread::yield();
+  Failure why;
+  EXPECT_FALSE(HistoryFile::open({.path = path}, why).ok()) << "the next try would check all of it";
+  EXPECT_EQ(why.message, "another process writes it");
+  person.run("ROLLBACK");
+  ASSERT_TRUE(writer.flush(kLimit));
+  EXPECT_EQ(seconds_in(path), 2U);
 }
 
 TEST(Writer, TheFileOfAnotherProgramIsNotTouched) {
@@ -132,7 +189,8 @@ TEST(Writer, TheFileOfAnotherProgramIsNotTouched) {
   Writer writer({.path = path});
   writer.add(counts_of(now_s(), {{"a", 10}}));
   while (writer.problem().what.empty()) std::this_thread::yield();
-  EXPECT_NE(writer.problem().what.find("the database of another program"), std::string::npos);
+  EXPECT_NE(writer.problem().what.find("it is no history of heatsink"), std::string::npos);
+  EXPECT_NE(writer.problem().mend.find("move it away"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path + ".damaged-1"));
 }
 

@@ -193,7 +193,7 @@ std::string events_text(const HistoryAnswer& answer) {
     const std::string name =
         event.has_key ? event.name + (event.db == 0 ? "" : fmt::format(" (db {})", event.db)) + ": "
                       : std::string();
-    out += fmt::format("{}  {:<14}  {}\n", day_text(event.at), event.what,
+    out += fmt::format("{}  {:<14}  {}\n", day_text(event.at), tui::safe_text(event.what),
                        tui::safe_text(name + event.reason));
   }
   return out;

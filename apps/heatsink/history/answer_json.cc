@@ -29,14 +29,21 @@ json::object row_object(const HistoryAnswer::Row& row) {
           {"over_time", std::move(over_time)}};
 }
 
+// The file may come from elsewhere. A name of 256 bytes is four times as long with its escapes.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kBytesMax = 2048;
+  return one_line(text, kBytesMax);
+}
+
 json::object event_object(const history::KeptEvent& event) {
-  json::object out{{"at", iso_time(event.at)}, {"verdict", event.what}, {"reason", event.reason}};
+  json::object out{
+      {"at", iso_time(event.at)}, {"verdict", shown(event.what)}, {"reason", shown(event.reason)}};
   if (!event.has_key) return out;
-  out["name"] = event.name;
+  out["name"] = shown(event.name);
   out["db"] = event.db;
   if (event.before.empty()) return out;
-  out["before"] = event.before;
-  out["rule"] = event.rule;
+  out["before"] = shown(event.before);
+  out["rule"] = shown(event.rule);
   out["rate"] = known(event.rate);
   out["share"] = known(event.share);
   return out;

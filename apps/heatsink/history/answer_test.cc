@@ -101,6 +101,24 @@ TEST(HistoryAnswer, JsonHasTheSameFigures) {
   EXPECT_NE(json.find("\"name\":\"product:1\""), std::string::npos);
 }
 
+TEST(HistoryAnswer, AFileFromElsewhereCannotWriteToATerminal) {
+  const HistoryQuestion question{.path = "", .from = at(0), .to = at(120)};
+  HistoryAnswer answer;
+  const std::string wild = "\x1b[2J\xff";
+  answer.events.push_back({.at = at(61),
+                           .what = wild,
+                           .has_key = true,
+                           .name = wild,
+                           .before = wild,
+                           .rule = wild,
+                           .reason = wild});
+  for (const std::string& text : {history_text(question, answer), history_json(question, answer)}) {
+    EXPECT_EQ(text.find_first_of("\x1b\xff"), std::string::npos) << text;
+    EXPECT_EQ(text.find("u001B"), std::string::npos) << text;
+    EXPECT_NE(text.find("x1b[2J"), std::string::npos) << text;
+  }
+}
+
 TEST(HistoryAnswer, SaysWhatTheFileHasIfTheTimeIsEmpty) {
   const HistoryQuestion question{.path = "", .from = at(0), .to = at(120)};
   HistoryAnswer answer;

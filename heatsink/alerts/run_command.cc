@@ -95,6 +95,8 @@ Outcome run_command(const std::string& command, const std::string& input, Nanos 
     pollfd waits{process.get(), POLLIN, 0};
     poll(&waits, process.get() >= 0 ? 1 : 0, kLookMs);
   }
+  // The kernel keeps no status for a process that ignores SIGCHLD.
+  if (ended < 0) return later("its exit status is not known");
   if (ended != 0) return outcome_of_status(status);
   kill(-child, SIGKILL);
   waitpid(child, &status, 0);

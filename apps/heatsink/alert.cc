@@ -74,6 +74,7 @@ int run_alert(int argc, char** argv) {
   print_faults(faults, "heatsink alert", std::cerr);
   if (!faults.empty()) return kMisused;
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may have it ignored
   return send_test(options);
 }
 

@@ -41,6 +41,7 @@ int print(const ConfigurationFlags& flags, bool markdown) {
   hide_password(proxy.upstream);
   if (!proxy.admin_token.empty()) proxy.admin_token = net::kHiddenPassword;
   if (!proxy.alerts.webhook.empty()) proxy.alerts.webhook = net::kHiddenPassword;
+  proxy.alerts.command = proxy.alerts.shown_command();
   std::cout << (markdown ? options_page(options) : options.to_yaml()) << std::flush;
   return std::cout.good() ? kDone : kFailed;
 }

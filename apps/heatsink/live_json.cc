@@ -70,6 +70,7 @@ json::object options_of(const LiveConfiguration::Effective& now) {
   policy::ProxyOptions options = now.options;
   if (!options.admin_token.empty()) options.admin_token = net::kHiddenPassword;
   if (!options.alerts.webhook.empty()) options.alerts.webhook = net::kHiddenPassword;
+  options.alerts.command = options.alerts.shown_command();
   if (const Result<net::RedisUrl> url = net::parse_upstream_url(options.upstream); url.ok())
     options.upstream = url->redacted();
   OptionSet rows;

@@ -55,6 +55,7 @@ std::uint64_t random_seed() {
 // Blocks the signals that end the proxy, SIGHUP and SIGUSR2, in all threads started from here on.
 sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may have it ignored: then no child has an exit status
   std::signal(SIGXFSZ, SIG_IGN);  // a log at its `ulimit -f` loses lines, not the proxy
   sigset_t ending;
   sigemptyset(&ending);

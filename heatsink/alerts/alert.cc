@@ -31,7 +31,8 @@ Severity severity_of(Kind kind) {
 }
 
 std::string Alert::identity() const {
-  return std::string(to_string(kind)) + " " + std::to_string(db) + " " + subject;
+  return std::string(to_string(kind)) + " " + std::to_string(db) + " " + std::to_string(key_hash) +
+         " " + subject;
 }
 
 }  // namespace heatsink::alerts

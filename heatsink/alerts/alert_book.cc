@@ -29,7 +29,8 @@ std::vector<Notice> AlertBook::turn(const std::vector<Alert>& active, TimePoint 
     const std::string identity = alert.identity();
     auto found = entries_.find(identity);
     if (found == entries_.end()) {
-      if (entries_.size() >= kAlertsMax) {
+      const bool is_severe = severity_of(alert.kind) > Severity::kInfo;
+      if (entries_.size() >= kAlertsMax + (is_severe ? kSevereMore : 0)) {
         ++held_back_;
         continue;
       }
@@ -71,6 +72,15 @@ std::vector<Notice> AlertBook::firing() const {
   for (const auto& [identity, entry] : entries_) {
     if (entry.told_at) out.push_back({entry.alert, false, true});
   }
+  return out;
+}
+
+std::vector<Notice> AlertBook::most_severe(std::size_t count) const {
+  std::vector<Notice> out = firing();
+  std::stable_sort(out.begin(), out.end(), [](const Notice& a, const Notice& b) {
+    return severity_of(a.alert.kind) > severity_of(b.alert.kind);
+  });
+  if (out.size() > count) out.erase(out.begin() + static_cast<std::ptrdiff_t>(count), out.end());
   return out;
 }
 

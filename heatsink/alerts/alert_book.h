@@ -14,10 +14,13 @@
 
 namespace heatsink::alerts {
 
-// One thread. Memory: at most kAlertsMax alerts, about 1 KB each. Time is an argument.
+// One thread. Memory: at most kAlertsMax + kSevereMore alerts, about 1 KB each. Time is an
+// argument.
 class AlertBook {
  public:
   static constexpr std::size_t kAlertsMax = 2048;
+  // Room that only alerts above Severity::kInfo take: many hot keys must not keep them out.
+  static constexpr std::size_t kSevereMore = 64;
 
   explicit AlertBook(const policy::AlertOptions& options) { set(options); }
   void set(const policy::AlertOptions& options);
@@ -27,6 +30,8 @@ class AlertBook {
 
   // What was told and is not over.
   std::vector<Notice> firing() const;
+  // The same, most severe first, at most `count`.
+  std::vector<Notice> most_severe(std::size_t count) const;
   std::uint64_t told(Kind kind) const { return told_[static_cast<std::size_t>(kind)]; }
   // Alerts that ended before alerts.per-minute let them be told, or did not fit into the book.
   std::uint64_t held_back() const { return held_back_; }

@@ -93,6 +93,23 @@ TEST(AlertBook, HasALimitOfItsOwn) {
     many.push_back(alert_of(std::to_string(i)));
   EXPECT_THAT(book.turn(many, at_second(0)), SizeIs(2));
   EXPECT_EQ(book.held_back(), 1U);
+  // What is worse than a hot key finds room all the same.
+  Alert down = alert_of("server");
+  down.kind = Kind::kServerDown;
+  EXPECT_THAT(texts_of(book.turn({down}, at_second(60))),
+              ElementsAre("server", "0 over", "1 over"));
+}
+
+TEST(AlertBook, TheMostSevereComeFirst) {
+  policy::AlertOptions options = short_times();
+  options.per_minute = 10;
+  AlertBook book(options);
+  Alert down = alert_of("server");
+  down.kind = Kind::kServerDown;
+  Alert written = alert_of("w");
+  written.kind = Kind::kWriteHot;
+  book.turn({alert_of("a"), alert_of("b"), written, down}, at_second(0));
+  EXPECT_THAT(texts_of(book.most_severe(3)), ElementsAre("server again", "w again", "a again"));
 }
 
 }  // namespace

@@ -57,12 +57,7 @@ Result<std::unique_ptr<Alerter>> Alerter::start(const policy::AlertOptions& opti
                                                 Sources sources) {
   std::unique_ptr<Alerter> out(new Alerter(options, std::move(sources)));
   Alerter* const self = out.get();
-  const auto head = [self] {
-    const report::Report report = self->sources_.report();
-    return Letterhead{self->sources_.instance, report.upstream, BootClock::now(),
-                      std::chrono::system_clock::now()};
-  };
-  Result<std::vector<Target>> targets = targets_of(options, head);
+  Result<std::vector<Target>> targets = targets_of(options, [self] { return self->head(); });
   if (!targets.ok()) return targets.error();
   try {
     for (Target& target : *targets)
@@ -94,6 +89,13 @@ void Alerter::apply(const policy::AlertOptions& options) {
   book_.set(options);
 }
 
+// Not of a report made now: a courier must not wait for the keeper, and Alertmanager takes an alert
+// of another upstream for another alert.
+Letterhead Alerter::head() const {
+  const std::lock_guard lock(mutex_);
+  return {sources_.instance, upstream_, BootClock::now(), std::chrono::system_clock::now()};
+}
+
 void Alerter::run() {
   do look();
   while (wait());
@@ -107,21 +109,26 @@ bool Alerter::wait() {
 
 void Alerter::look() {
   const report::Report report = sources_.report();
+  // Its zeros are no facts: by them the server would be down, and all else over.
+  if (!report.is_answered) return;
   const TimePoint now = BootClock::now();
   std::vector<Notice> notices;
   std::vector<Notice> firing;
   {
     const std::lock_guard lock(mutex_);
+    upstream_ = report.upstream;
     notices = book_.turn(conditions_.observe(report, now), now);
     if (keeps_alive_ && now - kept_alive_at_ >= kKeepsAlive) {
       kept_alive_at_ = now;
-      firing = book_.firing();
+      firing = book_.most_severe(Delivery::kWaitingMax / 2);
     }
   }
-  tell(notices);
+  // What is new comes last, and the repeats take half of the room at most: a courier that has no
+  // more room drops the oldest, and an end is told only once.
   for (const std::unique_ptr<Courier>& courier : couriers_) {
     if (courier->label() == "webhook" && !firing.empty()) courier->post(firing);
   }
+  tell(notices);
 }
 
 void Alerter::tell(const std::vector<Notice>& notices) {

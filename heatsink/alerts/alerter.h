@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Alerter {
   Alerter(const policy::AlertOptions& options, Sources sources);
   void run();
   void look();
+  Letterhead head() const;
   void tell(const std::vector<Notice>& notices);
   bool wait();
 
@@ -53,10 +55,11 @@ class Alerter {
   const bool logs_;
   const bool keeps_alive_;  // Alertmanager forgets alerts that it hears nothing of
   TimePoint kept_alive_at_{};
-  mutable std::mutex mutex_;  // guards book_, conditions_
+  mutable std::mutex mutex_;  // guards book_, conditions_, upstream_
   std::condition_variable wake_;
   Conditions conditions_;
   AlertBook book_;
+  std::string upstream_;  // of the last report
   std::vector<std::unique_ptr<Courier>> couriers_;
   std::atomic<bool> stop_{false};
   std::thread thread_;

@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <string_view>
 #include <utility>
 
 #include "heatsink/base/version.h"
@@ -30,6 +31,10 @@ std::string alert_name(Kind kind) {
   return out;
 }
 
+// "@channel" in a key's name must call nobody, and "[a](b)" be no link (Mattermost).
+constexpr std::string_view kMarkup = "@[]`*";
+constexpr std::string_view kNoWidth = "\u200B";
+
 std::string for_slack(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -41,6 +46,7 @@ std::string for_slack(const std::string& text) {
       out += "&gt;";
     } else {
       out += c;
+      if (kMarkup.find(c) != std::string_view::npos) out += kNoWidth;
     }
   }
   return out;

@@ -72,6 +72,14 @@ TEST(Bodies, SlackGetsOneTextThatNoNameCanMarkUp) {
   EXPECT_THAT(text, Not(HasSubstr("<b>")));
 }
 
+TEST(Bodies, ANameCallsNobodyInSlack) {
+  Notice notice = hot_notice();
+  notice.alert.summary = "@channel [a](b) is hot";
+  const json::value body = json::parse(slack_body({notice}, kHead));
+  EXPECT_THAT(std::string(body.at("text").as_string()),
+              HasSubstr("@\u200Bchannel [\u200Ba]\u200B(b) is hot"));
+}
+
 TEST(Bodies, AlertmanagerGetsLabelsAndTheTimeOfTheEnd) {
   const json::value body = json::parse(alertmanager_body({hot_notice(), over_notice()}, kHead));
   const json::value& hot = body.at(0);

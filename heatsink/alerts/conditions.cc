@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heatsink/advice/advice.h"
+#include "heatsink/advice/lines.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::alerts {
@@ -40,8 +41,17 @@ double commands_of(const report::SlotsReport& slots) {
   return sum;
 }
 
-std::string advice_for(const report::KeyReport& key, const std::string& name) {
-  const std::string how = "'heatsink explain " + name + "' says what takes load off it";
+// A command to copy into a shell. Of a name that the proxy has cut there is none: it would ask
+// about another key.
+std::string explain_line(const detect::KeyCount& count) {
+  if (count.key_truncated) return "'heatsink top' shows it";
+  const std::string db = count.db == 0 ? "" : fmt::format("--db {} ", count.db);
+  return fmt::format("what takes load off it: heatsink explain {}-- {}", db,
+                     advice::shell_name(count.key));
+}
+
+std::string advice_for(const report::KeyReport& key) {
+  std::string how = explain_line(key.verdict.count);
   if (key.verdict.temperature == detect::Temperature::kWriteHot)
     return "writes need the server: gather or limit them; " + how;
   if (key.cached) return "a local copy answers its reads; " + how;
@@ -87,7 +97,7 @@ void Conditions::add_stale(std::vector<Alert>& out, const report::Report& report
   if (!stale_known_) stale_known_ = report.stale_confirmed;
   const std::uint64_t found =
       report.stale_confirmed - std::min(*stale_known_, report.stale_confirmed);
-  stale_known_ = report.stale_confirmed;
+  stale_known_ = std::max(*stale_known_, report.stale_confirmed);
   if (found == 0) return;
   add(out, {.kind = Kind::kStale,
             .summary = fmt::format("{} local {} proven stale (since the start: {})", found,
@@ -144,11 +154,12 @@ void Conditions::add_key(std::vector<Alert>& out, const report::KeyReport& key) 
   add(out, {.kind = kind,
             .subject = name,
             .db = verdict.count.db,
+            .key_hash = verdict.count.hash.value,
             .summary = fmt::format(
                 "{}{} is {}: {}, {} of the traffic", name,
                 verdict.count.db == 0 ? "" : " (database " + std::to_string(verdict.count.db) + ")",
                 word, rate_text(rate), percent(verdict.share)),
-            .advice = advice_for(key, name),
+            .advice = advice_for(key),
             .rate = rate,
             .share = verdict.share,
             .since = verdict.since});

@@ -46,7 +46,7 @@ TEST(Conditions, AKeyIsHotOrExtremelyHotByItsShareOrItsRate) {
   EXPECT_EQ(found[0].rate, 1000);
   EXPECT_EQ(found[0].since, at_second(7));
   EXPECT_EQ(found[2].summary, "slow is hot: 999/s, 24.0 % of the traffic");
-  EXPECT_THAT(found[0].advice, HasSubstr("heatsink explain often"));
+  EXPECT_THAT(found[0].advice, HasSubstr("heatsink explain -- 'often'"));
 }
 
 TEST(Conditions, OnlyKindsThatAreOnCount) {
@@ -103,6 +103,29 @@ TEST(Conditions, StaleCopiesCountFromTheFirstReportOn) {
   EXPECT_THAT(kinds_of(found), ElementsAre("stale"));
   EXPECT_THAT(found[0].summary, HasSubstr("1 local copy was proven stale (since the start: 3)"));
   EXPECT_THAT(conditions.observe(report, at_second(3)), IsEmpty());
+  // A count that falls and comes back is no news.
+  report.stale_confirmed = 0;
+  EXPECT_THAT(conditions.observe(report, at_second(4)), IsEmpty());
+  report.stale_confirmed = 3;
+  EXPECT_THAT(conditions.observe(report, at_second(5)), IsEmpty());
+}
+
+TEST(Conditions, ACommandToCopyIsOneOfThisKeyOnly) {
+  Conditions conditions(all_kinds());
+  report::Report report = calm_report();
+  report.keys = {hot_key("a'; reboot #", 1000, 0.5), hot_key(std::string(1024, 'x'), 1000, 0.5),
+                 hot_key(std::string(1024, 'x'), 1000, 0.5)};
+  report.keys[0].verdict.count.db = 3;
+  for (const std::size_t i : {1U, 2U}) {
+    report.keys[i].verdict.count.key_truncated = true;
+    report.keys[i].verdict.count.hash = KeyHash{i};
+  }
+  const std::vector<Alert> found = conditions.observe(report, at_second(1));
+  ASSERT_THAT(found, ::testing::SizeIs(3));
+  EXPECT_THAT(found[0].advice, HasSubstr("heatsink explain --db 3 -- 'a'\\''; reboot #'"));
+  EXPECT_THAT(found[1].advice, ::testing::Not(HasSubstr("heatsink explain")));
+  EXPECT_EQ(found[1].subject, found[2].subject);
+  EXPECT_NE(found[1].identity(), found[2].identity());
 }
 
 report::SlotsReport::Node node_of(const char* name, double load) {

@@ -54,6 +54,7 @@ int spawn(std::vector<std::string>& words, int input, pid_t& child) {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const int failed =
@@ -95,6 +96,8 @@ Outcome run_command(const std::string& command, const std::string& input, Nanos 
     pollfd waits{process.get(), POLLIN, 0};
     poll(&waits, process.get() >= 0 ? 1 : 0, kLookMs);
   }
+  // The kernel keeps no status for a process that ignores SIGCHLD.
+  if (ended < 0) return later("its exit status is not known");
   if (ended != 0) return outcome_of_status(status);
   kill(-child, SIGKILL);
   waitpid(child, &status, 0);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -35,6 +36,14 @@ TEST(RunCommand, FailuresSayWhy) {
   outcome = run_command("/nowhere/program", "", kLong, kRunOn);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kRetry);
   EXPECT_THAT(outcome.problem, HasSubstr("No such file"));
+}
+
+TEST(RunCommand, WithoutAnExitStatusItIsNoSuccess) {
+  auto* const before = signal(SIGCHLD, SIG_IGN);
+  const Outcome outcome = run_command("/bin/true", "", kLong, kRunOn);
+  signal(SIGCHLD, before);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kRetry);
+  EXPECT_EQ(outcome.problem, "its exit status is not known");
 }
 
 TEST(RunCommand, OneThatHangsIsKilledInTime) {

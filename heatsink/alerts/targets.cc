@@ -49,7 +49,7 @@ Result<Target> webhook_of(const policy::AlertOptions& options, const MakeHead& h
 }
 
 Target command_of(const policy::AlertOptions& options, const MakeHead& head) {
-  return {"command", "the command " + printable(options.command, 64),
+  return {"command", "the command " + printable(options.shown_command()),
           [command = options.command, limit = options.timeout, head](
               const std::vector<Notice>& notices, const std::atomic<bool>& stop) {
             return run_command(command, json_body(notices, head()), limit, stop);
@@ -58,7 +58,7 @@ Target command_of(const policy::AlertOptions& options, const MakeHead& head) {
 
 }  // namespace
 
-Result<std::vector<Target>> targets_of(const policy::AlertOptions& options, MakeHead head) {
+Result<std::vector<Target>> targets_of(const policy::AlertOptions& options, const MakeHead& head) {
   std::vector<Target> out;
   if (options.has_webhook()) {
     Result<Target> webhook = webhook_of(options, head);

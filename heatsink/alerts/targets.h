@@ -15,7 +15,7 @@
 namespace heatsink::alerts {
 
 // One attempt to deliver. Blocks its thread until it is over, at most alerts.timeout, and at most
-// about 200 ms after `stop` is set. One thread at a time.
+// about 200 ms after `stop` is set, also if a name server is silent. One thread at a time.
 using Send =
     std::function<Outcome(const std::vector<Notice>& notices, const std::atomic<bool>& stop)>;
 // Makes the letterhead of a message that is sent now.
@@ -29,6 +29,6 @@ struct Target {
 
 // The targets with a thread of their own, so not the log. Reads alerts.webhook-file,
 // alerts.webhook-token-file and alerts.webhook-ca. Errors name the option.
-Result<std::vector<Target>> targets_of(const policy::AlertOptions& options, MakeHead head);
+Result<std::vector<Target>> targets_of(const policy::AlertOptions& options, const MakeHead& head);
 
 }  // namespace heatsink::alerts

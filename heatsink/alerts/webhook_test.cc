@@ -10,6 +10,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <functional>
+#include <future>
+#include <memory>
 #include <thread>
 
 namespace heatsink::alerts {
@@ -91,6 +93,46 @@ TEST(Webhook, TheStatusSaysWhetherToTryAgain) {
   outcome = outcome_of_answer("+OK\r\n\r\n");
   EXPECT_EQ(outcome.kind, Outcome::Kind::kRetry);
   EXPECT_THAT(outcome.problem, HasSubstr("does not answer in HTTP"));
+}
+
+TEST(Webhook, AnAnswerThatRepeatsASecretIsNotShown) {
+  for (const std::string text : {"no /hook here", "no \\/hook here", "x=1 is unknown",
+                                 "token 0123456789abcdef is unknown"}) {
+    const Outcome outcome = outcome_of_answer(
+        "HTTP/1.1 404 No\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kRefused);
+    EXPECT_EQ(outcome.problem, "it answers with status 404");
+  }
+}
+
+TEST(Webhook, ASilentNameServerHoldsUpOneThreadOnly) {
+  OneAnswer server("HTTP/1.1 204 No Content\r\n\r\n");
+  WebhookOptions options = server.options();
+  options.url.host = "webhook.test";
+  options.timeout = Millis(30);
+  std::promise<void> answers;
+  const auto blocks = [is_there = answers.get_future().share()](std::atomic<int>* calls) {
+    return [is_there, calls](net::HostPort address) {
+      if (calls != nullptr) ++*calls;
+      is_there.wait();
+      address.host = "127.0.0.1";
+      return net::resolve_numeric(address);
+    };
+  };
+  options.look_up = blocks(nullptr);
+  // Its end waits for no look-up.
+  EXPECT_EQ((*Webhook::make(options))->post("BODY", kNotStopped).problem,
+            "the name server does not answer");
+  options.timeout = std::chrono::minutes(1);
+  std::atomic<int> calls{0};
+  options.look_up = blocks(&calls);
+  const std::shared_ptr<Webhook> webhook = *Webhook::make(options);
+  const std::atomic<bool> stop{true};
+  EXPECT_EQ(webhook->post("BODY", stop).problem, "heatsink ends");
+  EXPECT_EQ(webhook->post("BODY", stop).problem, "heatsink ends");
+  answers.set_value();
+  EXPECT_EQ(webhook->post("BODY", kNotStopped).kind, Outcome::Kind::kDelivered);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(Webhook, OneThatHangsEndsInTimeAndWithTheProxy) {

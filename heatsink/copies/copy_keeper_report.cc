@@ -36,6 +36,7 @@ report::Report CopyKeeper::report() {
   static_cast<void>(loop_.try_post([this, answer] { answer->set_value(make_report()); }));
   if (future.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return future.get();
   report::Report report;
+  report.is_answered = false;
   report.coherence = report.upstream_problem = "the proxy's keeper thread does not answer";
   return report;
 }

@@ -36,6 +36,10 @@ std::vector<std::string_view> words_of(std::string_view list) {
   return words;
 }
 
+bool command_is_hidden(const std::string& command) {
+  return command.ends_with(" " + std::string(net::kHiddenPassword));
+}
+
 void describe_targets(AlertOptions& to, OptionSet& set) {
   using std::chrono::hours;
   using std::chrono::minutes;
@@ -61,10 +65,11 @@ void describe_targets(AlertOptions& to, OptionSet& set) {
   set.add(of_target({"alerts.webhook-ca", &to.webhook_ca,
                      "File with the CAs that sign the webhook's certificate (PEM). Empty: those of "
                      "the system."}));
-  set.add(of_target({"alerts.command", &to.command,
-                     "Program that is run for alerts: an absolute path, and perhaps arguments "
-                     "behind it, separated by spaces. It gets the body of alerts.webhook-format: "
-                     "json on its standard input. There is no shell."}));
+  set.add(
+      of_target({"alerts.command", &to.command,
+                 "Program that is run for alerts: an absolute path, and perhaps arguments "
+                 "behind it, separated by spaces. It gets the body of alerts.webhook-format: "
+                 "json on its standard input. There is no shell. Its arguments are not shown."}));
   set.add(of_target({"alerts.timeout", &to.timeout,
                      "Maximum time for one attempt to deliver to the webhook or the command.",
                      ns_of(Millis(100)), ns_of(minutes(1))}));
@@ -111,6 +116,12 @@ void AlertOptions::describe(OptionSet& set) {
   describe_targets(*this, set);
 }
 
+std::string AlertOptions::shown_command() const {
+  const std::size_t program = command.find(' ');
+  if (program == std::string::npos) return command;
+  return command.substr(0, program + 1) + std::string(net::kHiddenPassword);
+}
+
 bool alerts_on(const AlertOptions& options, std::string_view kind) {
   const std::vector<std::string_view> words = words_of(options.on);
   return std::find(words.begin(), words.end(), kind) != words.end();
@@ -137,6 +148,10 @@ std::vector<std::string> alert_faults(const AlertOptions& options) {
   }
   if (!options.command.empty() && !options.command.starts_with('/'))
     faults.emplace_back("alerts.command: the program needs an absolute path, as in /usr/bin/page");
+  if (command_is_hidden(options.command))
+    faults.emplace_back(
+        "alerts.command ends with '***', the mark with which 'heatsink config print' hides its "
+        "arguments: write the arguments");
   return faults;
 }
 

@@ -35,12 +35,14 @@ struct AlertOptions {
   std::string webhook_format = "json";
   std::string webhook_token_file;
   std::string webhook_ca;
-  std::string command;
+  std::string command;  // its arguments may be secret, as the URL for curl
   Nanos timeout = std::chrono::seconds(10);
   Nanos retry_for = std::chrono::hours(1);
 
   bool has_webhook() const { return !webhook.empty() || !webhook_file.empty(); }
   bool has_target() const { return log || has_webhook() || !command.empty(); }
+  // "/usr/bin/curl ***": the program, and whether it has arguments.
+  std::string shown_command() const;
 
   void describe(OptionSet& set);
 };

@@ -49,6 +49,17 @@ TEST(AlertOptions, FaultsSayWhatToDo) {
   EXPECT_THAT(alert_faults(options), ElementsAre(::testing::Not(HasSubstr("secret"))));
 }
 
+TEST(AlertOptions, TheArgumentsOfTheCommandAreNotShown) {
+  AlertOptions options;
+  options.command = "/usr/bin/page";
+  EXPECT_EQ(options.shown_command(), "/usr/bin/page");
+  options.command = "/usr/bin/curl -d @- https://a/secret";
+  EXPECT_EQ(options.shown_command(), "/usr/bin/curl ***");
+  EXPECT_THAT(alert_faults(options), IsEmpty());
+  options.command = options.shown_command();
+  EXPECT_THAT(alert_faults(options), ElementsAre(HasSubstr("write the arguments")));
+}
+
 TEST(WebhookUrl, HasItsParts) {
   const Result<WebhookUrl> slack = parse_webhook_url("https://hooks.slack.com/services/T/B?x=1#y");
   ASSERT_TRUE(slack.ok());

@@ -19,6 +19,7 @@ using Kind = OptionChange::Kind;
 constexpr std::string_view kUrl = "upstream.url";
 constexpr std::string_view kToken = "admin.token";
 constexpr std::string_view kWebhook = "alerts.webhook";
+constexpr std::string_view kCommand = "alerts.command";
 constexpr std::size_t kRuleLabelBytes = 128;
 
 // A set of rows needs a place for its values that it may write to.
@@ -82,6 +83,10 @@ void compare_options(const ProxyOptions& before, const ProxyOptions& after,
     if (row.name == kToken || row.name == kWebhook) {
       for (std::string* const text : {&change.before, &change.after})
         if (!text->empty()) *text = net::kHiddenPassword;
+    }
+    if (row.name == kCommand) {
+      change.before = before.alerts.shown_command();
+      change.after = after.alerts.shown_command();
     }
     changes.push_back(std::move(change));
   }

@@ -65,6 +65,7 @@ struct ServerCpuReport {
 // Rates are per second over the window. A plain value; the proxy (or another observer) makes it,
 // and admin reads it.
 struct Report {
+  bool is_answered = true;  // false: the proxy's keeper did not answer, so the rest says nothing
   TimePoint at{};
   Nanos window{};
   Nanos uptime{};

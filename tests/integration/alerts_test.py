@@ -111,7 +111,7 @@ class Webhooks(WithReceiver):
         self.assertEqual((alert["kind"], alert["state"], alert["key"], alert["db"]),
                          ("hot", "firing", "page:1", 0))  # fmt: skip
         self.assertIn("page:1 is hot: ", alert["summary"])
-        self.assertIn("heatsink explain page:1", alert["advice"])
+        self.assertIn("heatsink explain -- 'page:1'", alert["advice"])
         self.assertTrue(told["instance"].endswith(f":{self.proxy.port}"), told)
         self.assertEqual(told["upstream"], f"127.0.0.1:{self.redis.port}")
         (over,) = receiver.next()["alerts"]

@@ -112,18 +112,13 @@ void Chooser::decide(TimePoint now) {
     if (each.miniature.choice() == choice_) current = each.tally.saved(costs_);
   }
   const Alternative& best = this->best();
-  // A choice of somebody who knew more (a hand-over) stands until the samples are fair: at first
-  // all alternatives have paid for fills and saved nothing.
-  if (!began_by_guess_ && best.tally.reads < kReadsUntilFair) {
-    if (choice_.reads != Choice::kNever) curve_.follow(choice_);
-    return;
-  }
-  const double needed = best.tally.reads < kReadsUntilFair ? -kLossAtFirst : kWorthwhile;
+  const bool is_fair = best.tally.reads >= kReadsUntilFair;
+  const double needed = is_fair ? kWorthwhile : -kLossAtFirst;
   const double possible = best.tally.saved(costs_);
   if (possible <= needed && current <= kWorthwhile / 2) {
-    const bool is_known = best.tally.reads >= kReadsUntilFair || !began_by_guess_;
+    const bool is_known = is_fair || !began_by_guess_;
     if (is_known && !pays_in_fact()) choice_.reads = Choice::kNever;
-  } else if (possible > current + kMargin) {
+  } else if (possible > current + kMargin && (is_fair || !options_.is_proven)) {
     choice_ = best.miniature.choice();
   }
   if (choice_.reads != Choice::kNever) curve_.follow(choice_);

@@ -27,6 +27,9 @@ struct ChooserOptions {
   // The first choice is a guess: as long as a copy has to answer more than kGuessedReadsMax reads
   // to pay, kGuess takes its place until the first decision.
   bool is_guess = false;
+  // The first choice is of somebody who had read enough (a hand-over). It stands until this one
+  // has, too: at first it has paid for fills, and what copies less has lost less.
+  bool is_proven = false;
   static constexpr std::uint32_t kGuessedReadsMax = 2;
   // As who does not know for how long to hire waits with buying until the hire has cost as much
   // (Karlin et al., Competitive Snoopy Caching, 1988), a key gets a copy only when it has been read

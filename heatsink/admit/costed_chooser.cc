@@ -17,7 +17,8 @@ CostedChooser::CostedChooser(const Options& options, AdmissionState& state)
                 .life = options.life,
                 .costs = costs_of(shape_, prices_),
                 .first = options.first.value_or(Choice{}),
-                .is_guess = !options.first.has_value()},
+                .is_guess = !options.first.has_value(),
+                .is_proven = options.first.has_value()},
                state) {
   follow_costs();
 }

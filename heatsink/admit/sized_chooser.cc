@@ -17,7 +17,7 @@ SizedChooser::SizedChooser(const Options& options, AdmissionState& state)
     : options_(options), state_(state), costs_(options.costs), room_(options.copies_max) {
   const std::size_t first = options.copies_at_first;
   make(first == 0 ? options.copies_max : std::min(first, options.copies_max), options.first,
-       options.is_guess);
+       options.is_guess, options.is_proven);
   publish(true);
   state_.set_reads_to_pay(costs_.reads_to_pay);
 }
@@ -67,11 +67,13 @@ bool SizedChooser::follow(std::size_t& size, std::size_t wanted) {
   return true;
 }
 
-void SizedChooser::make(std::size_t copies, const Choice& first, bool is_guess) {
-  chooser_ = std::make_unique<Chooser>(
-      ChooserOptions{
-          .copies = copies, .costs = costs_, .life = options_.life, .is_guess = is_guess},
-      first);
+void SizedChooser::make(std::size_t copies, const Choice& first, bool is_guess, bool is_proven) {
+  chooser_ = std::make_unique<Chooser>(ChooserOptions{.copies = copies,
+                                                      .costs = costs_,
+                                                      .life = options_.life,
+                                                      .is_guess = is_guess,
+                                                      .is_proven = is_proven},
+                                       first);
 }
 
 void SizedChooser::publish(bool has_room) {

@@ -24,7 +24,8 @@ class SizedChooser {
     Nanos life = std::chrono::seconds(10);
     Costs costs = {};
     Choice first = {};
-    bool is_guess = true;  // `first`; see ChooserOptions::is_guess
+    bool is_guess = true;  // `first`; see ChooserOptions
+    bool is_proven = false;
   };
   // `state` outlives it.
   SizedChooser(const Options& options, AdmissionState& state);
@@ -56,7 +57,7 @@ class SizedChooser {
   std::uint64_t keys_per_sample() const { return chooser_->sample_mask() + 1; }
 
  private:
-  void make(std::size_t copies, const Choice& first, bool is_guess);
+  void make(std::size_t copies, const Choice& first, bool is_guess, bool is_proven = false);
   void publish(bool has_room);
   static bool follow(std::size_t& size, std::size_t wanted);  // true: it has changed
 

@@ -83,16 +83,21 @@ class Receiver:
         self.server.server_close()
 
 
-def ask_often(client, name="page:1"):
-    for _ in range(30):
-        client.ask("GET", name)
-
-
 class WithReceiver(ServerTest):
     def receiver(self, *answers, **how):
         receiver = Receiver(answers, **how)
         self.addCleanup(receiver.stop)
         return receiver
+
+    def ask_often(self, client):
+        """Until the alert is raised: the proxy looks at its report once a second."""
+
+        def is_raised():
+            for _ in range(10):
+                client.ask("GET", "page:1")
+            return self.proxy.by_label("heatsink_alerts_raised_total", "kind").get("hot", 0) > 0
+
+        until(is_raised, what="an alert")
 
     def proxy_with(self, **alerts):
         options = {f"alerts.{name.replace('_', '-')}": value for name, value in alerts.items()}
@@ -105,7 +110,7 @@ class Webhooks(WithReceiver):
     def test_a_key_becomes_hot_and_it_is_over(self):
         receiver = self.receiver()
         client = self.proxy_with(webhook=receiver.url)
-        ask_often(client)
+        self.ask_often(client)
         told = receiver.next()
         (alert,) = told["alerts"]
         self.assertEqual((alert["kind"], alert["state"], alert["key"], alert["db"]),
@@ -137,7 +142,7 @@ class Webhooks(WithReceiver):
     def test_slack_and_alertmanager(self):
         slack, manager = self.receiver(), self.receiver()
         for receiver, form in ((slack, "slack"), (manager, "alertmanager")):
-            ask_often(self.proxy_with(webhook=receiver.url, webhook_format=form))
+            self.ask_often(self.proxy_with(webhook=receiver.url, webhook_format=form))
         self.assertRegex(slack.next()["text"], r"^:fire: page:1 is hot: [^\n]*\n> .*\n_heatsink ")
         (alert,) = manager.next()
         self.assertEqual(alert["labels"]["alertname"], "HeatsinkHot")
@@ -146,7 +151,7 @@ class Webhooks(WithReceiver):
 
     def test_a_failure_is_tried_again(self):
         receiver = self.receiver(500, 503)
-        ask_often(self.proxy_with(webhook=receiver.url, resolve_after="1h"))
+        self.ask_often(self.proxy_with(webhook=receiver.url, resolve_after="1h"))
         self.assertEqual(receiver.next()["alerts"][0]["key"], "page:1")
         until(lambda: self.proxy.metric("heatsink_alerts_delivered_total") == 1)
         self.assertEqual(self.proxy.metric("heatsink_alerts_failed_attempts_total"), 2)
@@ -156,7 +161,7 @@ class Webhooks(WithReceiver):
 
     def test_a_refusal_is_dropped_and_said(self):
         receiver = self.receiver(404)
-        ask_often(self.proxy_with(webhook=receiver.url, resolve_after="1h"))
+        self.ask_often(self.proxy_with(webhook=receiver.url, resolve_after="1h"))
         dropped = 'heatsink_alerts_dropped_total{to="webhook",reason="refused"} 1'
         until(lambda: dropped in self.proxy.metrics())
         until(lambda: "refuses alerts, so they are dropped" in self.proxy.process.output())
@@ -183,7 +188,7 @@ class BadReceivers(WithReceiver):
     """Each takes no alert; clients, the admin API and the end of the proxy do not notice."""
 
     def nothing_waits(self, client):
-        ask_often(client)
+        self.ask_often(client)
         until(lambda: self.proxy.by_label("heatsink_alerts_raised_total", "kind")["hot"] == 1)
         self.assertEqual(client.ask("SET", "k", "v"), b"+OK\r\n")
         self.assertEqual(client.ask("GET", "k"), b"$1\r\nv\r\n")
@@ -195,15 +200,16 @@ class BadReceivers(WithReceiver):
             nobody.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
             client = self.proxy_with(webhook=url)
-            ask_often(client)
+            self.ask_often(client)
             until(lambda: self.proxy.metric("heatsink_alerts_failed_attempts_total") > 0)
             self.nothing_waits(client)
 
     def test_one_that_never_answers(self):
         with socket.create_server(("127.0.0.1", 0)) as still:
+            still.settimeout(PATIENCE_S * SLOW)
             url = f"http://127.0.0.1:{still.getsockname()[1]}/"
             client = self.proxy_with(webhook=url, timeout="1m")
-            ask_often(client)
+            self.ask_often(client)
             attempt, _ = still.accept()
             with attempt:
                 self.assertIn(b"POST / HTTP/1.1", attempt.recv(64))
@@ -240,13 +246,13 @@ class Commands(WithReceiver):
     def test_the_command_gets_the_message(self):
         out = f"{self.folder}/told"
         path = self.script(f"cat >{out}.new && mv {out}.new {out}")
-        ask_often(self.proxy_with(command=path, resolve_after="1h"))
+        self.ask_often(self.proxy_with(command=path, resolve_after="1h"))
         until(lambda: os.path.exists(out))
         with open(out, encoding="utf-8") as told:
             self.assertEqual(json.load(told)["alerts"][0]["key"], "page:1")
 
     def test_and_the_log(self):
-        ask_often(self.proxy_with(log="yes"))
+        self.ask_often(self.proxy_with(log="yes"))
         until(lambda: "alert hot: page:1 is hot: " in self.proxy.process.output())
 
 

@@ -235,6 +235,17 @@ const char* words_for_end(int signal) {
   return signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down";
 }
 
+// What the new process does from now on: it answers, speaks to the service manager, tells alerts,
+// and records what is hot.
+void leave_to_successor(std::optional<Watchdog>& watchdog,
+                        std::unique_ptr<httpd::HttpServer>& admin, Watches& watches,
+                        history::Writer* history) {
+  watchdog.reset();
+  admin.reset();
+  watches.alerts.reset();
+  if (history != nullptr) history->end();
+}
+
 }  // namespace
 
 int run_proxy(int argc, char** argv) {
@@ -286,14 +297,8 @@ int run_proxy(int argc, char** argv) {
   const Millis limit = std::chrono::ceil<Millis>(drain_limit(drain)) + kEndWithin;
   const EndWithin bound(limit);
   begun.taking.reset();
-  if (signal == 0) {  // the new process answers, and speaks to the service manager
-    watchdog.reset();
-    admin.reset();
-    watches->alerts.reset();
-    if (history != nullptr) history->end();  // it records these seconds, too
-  } else {
-    manager.stopping(limit);
-  }
+  signal == 0 ? leave_to_successor(watchdog, admin, *watches, history.get())
+              : manager.stopping(limit);
   drain_clients(**proxy, drain, ending);
   watchdog.reset();
   admin.reset();

@@ -26,7 +26,7 @@ class ServerNodesTest : public testing::Test {
     passed_on_.clear();
     nodes_->ask(
         error,
-        [this, error, times](ServerNode& node, bool is_asking, redis::Pipeline::Done done) {
+        [this, error, times](ServerNode& node, bool is_asking, const redis::Pipeline::Done& done) {
           if (!is_wanted_ && !sent_.empty()) return false;
           nodes_asked_.insert(&node);
           sent_.push_back((is_asking ? "asking " : "") + node.address.url().address.text());

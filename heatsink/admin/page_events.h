@@ -22,7 +22,7 @@ class PageEvents {
  public:
   static constexpr std::int64_t kResumesFor = 60;  // seconds that a reader may have missed
   static constexpr std::size_t kEventsMax = 5;     // in one message, the latest ones
-  static constexpr Nanos kIdleAfter = std::chrono::seconds(5);  // without next(): nobody reads
+  static constexpr Nanos kIdleAfter = std::chrono::seconds(5);  // without next(): no reader
 
   struct Sources {
     std::function<report::Report()> report;

@@ -46,7 +46,7 @@ struct Alert {
   std::string identity() const;
 };
 
-// What a target is told about an alert.
+// The message about an alert that a target gets.
 struct Notice {
   Alert alert;
   bool is_over = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what is told when: each alert once, again while it lasts, and once when it is over.
+// Decides when an alert is sent: once at its begin, again while it lasts, and once at its end.
 #pragma once
 
 #include <array>

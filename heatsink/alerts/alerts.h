@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // alerts: notices what an operator should know of at once, and tells a webhook, a command and the
 // log. Start with alerter.h, which owns the threads. Conditions find causes, the book decides what
-// is told when, a Delivery retries; those three have no thread, no socket and no clock.
+// is sent when, a Delivery retries; those three have no thread, no socket and no clock.
 #pragma once
 
 #include "heatsink/alerts/alerter.h"  // IWYU pragma: export

@@ -31,7 +31,7 @@ std::string alert_name(Kind kind) {
   return out;
 }
 
-// "@channel" in a key's name must call nobody, and "[a](b)" be no link (Mattermost).
+// "@channel" in a key's name must call no user, and "[a](b)" be no link (Mattermost).
 constexpr std::string_view kMarkup = "@[]`*";
 constexpr std::string_view kNoWidth = "\u200B";
 

@@ -8,7 +8,6 @@ all three.
 """
 
 import argparse
-import contextlib
 import json
 import pathlib
 import statistics
@@ -16,7 +15,7 @@ import sys
 import tempfile
 
 from load import requests_for, run_load
-from processes import BenchError, Process, end_on_signals, free_port
+from processes import Process, free_port, run_bench
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESPONDERS = {"epoll": "bare_responder", "heatsink": "loop_responder", "asio": "asio_responder"}
@@ -55,7 +54,9 @@ def run(options, stack):
             }
             for name in RESPONDERS
         }
-    return figures
+    print_table(figures)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 def print_table(figures):
@@ -88,18 +89,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures to this file")
     options = parser.parse_args()
     options.programs = options.programs.resolve()
-    end_on_signals()
-    try:
-        with contextlib.ExitStack() as stack:
-            figures = run(options, stack)
-    except BenchError as error:
-        return f"event_loop: {error}"
-    except KeyboardInterrupt:
-        return "event_loop: interrupted"
-    print_table(figures)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
-    return 0
+    return run_bench("event_loop", run, options)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ class Judge {
     detect::Summary here;
     here.at = now;
     here.window = here.covered = kFleetWindow;
-    here.settled = true;
+    here.covers_window = true;
     std::vector<detect::FleetWindow> windows = list.windows;
     for (detect::FleetWindow& window : windows) window.counts.at = now;
     for (const detect::Change& change : selector_.update({&here, 1}, windows))

@@ -83,7 +83,7 @@ class SimulatedCounts {
     detect::Summary& window = keys_.window();
     window.at = now;
     window.window = window.covered = kFleetWindow;
-    window.settled = true;
+    window.covers_window = true;
     window.requests = window.reads = requests_ + hot_;
     window.absent_max = absent_max_;
     window.keys.resize(others_.size() + (hot_ > 0 ? 1 : 0));

@@ -19,7 +19,7 @@ constexpr TimePoint kStart{std::chrono::seconds(1000)};
 Summary window_of(std::size_t keys, std::uint64_t count_each, std::size_t tallies) {
   Summary summary;
   summary.window = summary.covered = std::chrono::seconds(10);
-  summary.settled = true;
+  summary.covers_window = true;
   for (std::size_t i = 0; i < keys; ++i) {
     KeyCount count;
     count.key = "user:session:" + std::to_string(i) + ":profile";

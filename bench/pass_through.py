@@ -22,7 +22,6 @@ Exit code: 0 reached, 1 missed, 2 the bench could not run.
 """
 
 import argparse
-import contextlib
 import dataclasses
 import pathlib
 import statistics
@@ -36,10 +35,9 @@ from harness.certificates import Authority  # pylint: disable=wrong-import-posit
 from harness.cluster import Cluster  # pylint: disable=wrong-import-position
 from load import RANDOM, requests_for, run_load  # pylint: disable=wrong-import-position
 from processes import (  # pylint: disable=wrong-import-position
-    BenchError,
     Process,
-    end_on_signals,
     free_port,
+    run_bench,
 )
 
 KEYS = 100_000
@@ -248,16 +246,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    end_on_signals()
-    try:
-        with contextlib.ExitStack() as stack:
-            return 0 if run(options, stack) else 1
-    except (BenchError, OSError) as error:
-        print(f"pass_through: {error}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("pass_through: interrupted", file=sys.stderr)
-    return 2
+    return run_bench("pass_through", run, parse_options())
 
 
 if __name__ == "__main__":

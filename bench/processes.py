@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 
@@ -91,3 +92,16 @@ def end_on_signals():
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
+
+
+def run_bench(name, run, options):
+    """The exit status of a bench: 0, 1 if run() returns False, 2 if it could not be run."""
+    end_on_signals()
+    try:
+        with contextlib.ExitStack() as stack:
+            return 1 if run(options, stack) is False else 0
+    except (BenchError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+    return 2

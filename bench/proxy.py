@@ -9,7 +9,6 @@ operation, of the proxy and of Redis.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +18,7 @@ import tempfile
 
 from contenders import KEYS, Starter, fill, hot_key, random_key_prefix
 from load import RANDOM, requests_for, run_load
-from processes import BenchError, end_on_signals
+from processes import run_bench
 from targets import TARGET_VALUE_BYTES, judge
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -173,7 +172,7 @@ def run(options, stack):
         if value_bytes == TARGET_VALUE_BYTES:
             targets = judge(cells)
     print_targets(targets)
-    return {
+    figures = {
         "rounds": options.rounds,
         "seconds": options.seconds,
         "workers": options.workers,
@@ -181,6 +180,8 @@ def run(options, stack):
         "cases": results,
         "targets": targets,
     }
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 def names(known):
@@ -240,18 +241,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    end_on_signals()
-    try:
-        with contextlib.ExitStack() as stack:
-            figures = run(options, stack)
-    except BenchError as error:
-        return f"proxy: {error}"
-    except KeyboardInterrupt:
-        return "proxy: interrupted"
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
-    return 0
+    return run_bench("proxy", run, parse_options())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ default. On a machine with few cores, load, proxy and Redis share them: compare 
 """
 
 import argparse
-import contextlib
 import os
 import pathlib
 import statistics
@@ -18,7 +17,7 @@ import tempfile
 
 from contenders import KEYS, Starter, fill, hot_key, random_key_prefix
 from load import RANDOM, requests_for, run_load
-from processes import BenchError, end_on_signals
+from processes import run_bench
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VALUE_BYTES = 64
@@ -130,16 +129,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    end_on_signals()
-    try:
-        with contextlib.ExitStack() as stack:
-            run(options, stack)
-    except BenchError as error:
-        return f"workers: {error}"
-    except KeyboardInterrupt:
-        return "workers: interrupted"
-    return 0
+    return run_bench("workers", run, parse_options())
 
 
 if __name__ == "__main__":

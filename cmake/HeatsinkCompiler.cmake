@@ -12,6 +12,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
     -Wno-array-bounds)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # clang-tidy finds the same, for a tenth of its time (.clang-tidy).
+  target_compile_options(heatsink_compiler INTERFACE -Wreserved-identifier)
+endif()
 if(HEATSINK_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Asio (in the admin room) uses fences, which g++'s thread sanitizer does not see.
   target_compile_options(heatsink_compiler INTERFACE -Wno-tsan)

@@ -19,8 +19,8 @@ find_package(OpenSSL 3.0 REQUIRED)
 
 # The rooms that an application links, as one archive: what they are is nobody else's business.
 add_library(heatsink_archive STATIC)
-foreach(room admit base cache client client_metrics detect distributed fleet httpd limit
-    net redis report resp spread stats topology)
+foreach(room admin_pages admit base cache client client_metrics detect distributed fleet heat
+    httpd limit net redis report resp spread stats topology)
   target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_${room}>)
 endforeach()
 target_sources(heatsink_archive PRIVATE $<TARGET_OBJECTS:heatsink_boost_json>)
@@ -36,10 +36,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/heatsink.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 foreach(header
   base/clock.h base/hash.h base/result.h base/units.h
-  cache/pins.h
-  client/cached_value.h client/client.h client/engine.h client/errors.h client/local.h
-  client/options.h client/size_of.h client/stats.h client/window_stats.h
-  distributed/function_call.h distributed/function_library.h distributed/rate_limiter.h
+  cache/read_guard.h
+  client/begun_write.h client/cached_value.h client/client.h client/engine.h client/errors.h
+  client/local.h client/options.h client/size_of.h client/stats.h client/window_stats.h
+  distributed/function_library.h distributed/rate_limiter.h
   distributed/rate_limiter_metrics.h distributed/server.h distributed/spread_keys.h
   limit/carry_over.h limit/limit.h limit/limiter.h limit/limiter_table.h limit/rate.h
   limit/shared_limits.h

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# heatsink_room(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] SOURCES ... [DEPS ...] [LIBS ...]
-#   [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
+# heatsink_room(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] [ALONE PATTERN] SOURCES ...
+#   [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
 #
 # One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
 # LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
 # (ctest knows each case by its own name). Each FUZZERS file becomes a heatsink_fuzzer().
-# THREADS, SHARDS and STATISTICS: as heatsink_test() has them.
+# THREADS, SHARDS, STATISTICS and ALONE: as heatsink_test() has them.
 include(HeatsinkTest)
 
 function(heatsink_room NAME)
-  cmake_parse_arguments(ROOM "THREADS" "SHARDS;STATISTICS"
+  cmake_parse_arguments(ROOM "THREADS" "SHARDS;STATISTICS;ALONE"
     "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
   add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
   add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
@@ -29,6 +29,9 @@ function(heatsink_room NAME)
     endif()
     if(ROOM_STATISTICS)
       list(APPEND how STATISTICS ${ROOM_STATISTICS})
+    endif()
+    if(ROOM_ALONE)
+      list(APPEND how ALONE ${ROOM_ALONE})
     endif()
     heatsink_test(${NAME}_test ${how} SOURCES ${ROOM_TESTS}
       LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})

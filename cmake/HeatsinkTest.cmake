@@ -28,8 +28,10 @@ const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
 add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
 target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 
-# heatsink_test(NAME [THREADS] [STARTS_SERVERS] [SHARDS n] [STATISTICS PATTERN] SOURCES ... [LIBS
-# ...]): one GoogleTest program; main comes from gmock_main.
+# heatsink_test(NAME [THREADS] [STARTS_SERVERS] [SHARDS n] [STATISTICS PATTERN] [ALONE PATTERN]
+#   SOURCES ... [LIBS ...]): one GoogleTest program; main comes from gmock_main.
+#
+# Patterns are those of --gtest_filter, with colons between.
 #
 # THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
 # has nothing to find there. ctest starts a process for each case, so that it can name the case. A
@@ -39,13 +41,20 @@ target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 # STARTS_SERVERS: its cases talk to real servers, so they count as process tests: one that fails on
 # a busy machine runs again, alone.
 #
-# STATISTICS: cases (patterns of --gtest_filter, with colons between) that play millions of inputs
-# to see how accurate something is. What they do to memory and threads, others do with thousands:
-# under a sanitizer they run in the long form only. There, a property is tried with fewer inputs,
-# too: of memory and undefined behaviour the fuzzers ask more.
+# STATISTICS: cases that play millions of inputs to see how accurate something is. What they do to
+# memory and threads, others do with thousands: under a sanitizer they run in the long form only.
+#
+# ALONE: cases that a sanitizer's build skips, since each needs a process of its own, or the
+# sanitizer's allocator is in their way.
+#
+# With HEATSINK_EVERY_CASE off, a build without sanitizers has only what the address sanitizer's
+# build leaves out: cases that match STATISTICS or ALONE, and programs that start servers.
 function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS" "SHARDS;STATISTICS" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS" "SHARDS;STATISTICS;ALONE" "SOURCES;LIBS"
+    ${ARGN})
   find_package(GTest REQUIRED)
+  set(left_out ${TEST_STATISTICS} ${TEST_ALONE})
+  list(JOIN left_out ":" left_out)
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
   if(HEATSINK_SANITIZER STREQUAL "thread" AND NOT TEST_THREADS)
@@ -55,7 +64,6 @@ function(heatsink_test NAME)
       set(TEST_SHARDS 1)
     endif()
     math(EXPR last "${TEST_SHARDS} - 1")
-    set(properties "RC_PARAMS=max_success=25")  # of 100
     foreach(shard RANGE ${last})
       set(row ${NAME})
       if(last GREATER 0)
@@ -63,19 +71,25 @@ function(heatsink_test NAME)
       endif()
       add_test(NAME ${row} COMMAND ${NAME} --gtest_brief=1 --gtest_filter=-${TEST_STATISTICS})
       set_tests_properties(${row} PROPERTIES TIMEOUT 900
-        ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard};${properties}")
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
     endforeach()
     if(TEST_STATISTICS)
       add_test(NAME ${NAME}.statistics
         COMMAND ${NAME} --gtest_brief=1 --gtest_filter=${TEST_STATISTICS})
       set_tests_properties(${NAME}.statistics PROPERTIES TIMEOUT 1800 LABELS "slow;long")
     endif()
+  elseif(NOT HEATSINK_EVERY_CASE AND NOT TEST_STARTS_SERVERS AND NOT left_out)
+    set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
   else()
+    set(some)
+    if(NOT HEATSINK_EVERY_CASE AND NOT TEST_STARTS_SERVERS)
+      set(some TEST_FILTER ${left_out})
+    endif()
     set(labels)
     if(TEST_STARTS_SERVERS)
       set(labels LABELS process)
     endif()
-    gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 ${labels})
+    gtest_discover_tests(${NAME} ${some} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 ${labels})
   endif()
 endfunction()
 

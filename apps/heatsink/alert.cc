@@ -54,8 +54,8 @@ int send_test(const policy::ProxyOptions& options) {
 int run_alert(int argc, char** argv) {
   CLI::App app(
       "Sends one test alert to each target of a configuration, alerts.webhook and alerts.command, "
-      "and says what came of it. Exits with 0 if all took it, 1 if not, 2 after a wrong command "
-      "line or configuration.",
+      "and says what came of it. "
+      "Exits with 0 if all took it, 1 if not, 2 after a wrong command line or configuration.",
       argv[0]);
   app.require_subcommand(1);
   ConfigurationFlags flags;
@@ -69,8 +69,8 @@ int run_alert(int argc, char** argv) {
   add_contradictions(options, rows, faults);
   if (faults.empty() && !options.alerts.has_target())
     faults.push_back({ErrorCode::kInvalidArgument,
-                      "no target is set: set alerts.webhook-file, alerts.webhook, alerts.command "
-                      "or alerts.log, in the file of --config or with --set"});
+                      "no target is set: set alerts.webhook-file, alerts.webhook, "
+                      "alerts.command or alerts.log, in the file of --config or with --set"});
   print_faults(faults, "heatsink alert", std::cerr);
   if (!faults.empty()) return kMisused;
   std::signal(SIGPIPE, SIG_IGN);

@@ -22,11 +22,20 @@ std::string instance_name(const policy::ProxyOptions& options, std::uint16_t por
   return printable(machine.data()) + ":" + printable(where);
 }
 
+namespace {
+
+std::string state_file_of(const policy::ProxyOptions& options) {
+  return options.history_file.empty() ? "" : options.history_file + ".alerts";
+}
+
+}  // namespace
+
 Result<std::unique_ptr<alerts::Alerter>> watch_for_alerts(const policy::ProxyOptions& options,
                                                           const proxy::Proxy& proxy) {
   if (!options.alerts.has_target()) return std::unique_ptr<alerts::Alerter>();
   return alerts::Alerter::start(options.alerts, {.report = [&proxy] { return proxy.report(); },
-                                                 .instance = instance_name(options, proxy.port())});
+                                                 .instance = instance_name(options, proxy.port()),
+                                                 .state_file = state_file_of(options)});
 }
 
 }  // namespace heatsink::app

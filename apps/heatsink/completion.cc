@@ -43,9 +43,8 @@ int run_completion(int argc, char** argv) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   app.footer(
-      "For this session: source <(heatsink completion bash), or: heatsink completion fish | "
-      "source. "
-      "The package heatsink installs all three.");
+      "For this session: source <(heatsink completion bash), "
+      "or: heatsink completion fish | source. The package heatsink installs all three.");
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   policy::ProxyOptions proxy;
   OptionSet options;

@@ -66,6 +66,7 @@ int check(const ConfigurationFlags& flags) {
   const ConfigFaults faults = configure(flags, proxy, options);
   print_faults(faults, "heatsink config", std::cerr);
   if (!faults.empty()) return kMisused;
+  print_deprecated(options, "heatsink config", std::cerr);
   std::cout << "ok\n";
   return kDone;
 }
@@ -76,8 +77,8 @@ const CLI::App* add_apply_verb(CLI::App& app, AdminFlags& admin, report::ConfigO
   verb->add_option("FILE", order.name, "Configuration file (YAML)")->required();
   verb->add_flag("--dry-run", order.dry_run, "Only show what would change");
   verb->add_flag("--strict", order.strict,
-                 "Change nothing if a difference needs a restart; otherwise the proxy applies the "
-                 "other differences");
+                 "Change nothing if a difference needs a restart; "
+                 "otherwise the proxy applies the other differences");
   add_admin_flags(*verb, admin);
   return verb;
 }
@@ -86,8 +87,8 @@ const CLI::App* add_apply_verb(CLI::App& app, AdminFlags& admin, report::ConfigO
 
 int run_config(int argc, char** argv) {
   CLI::App app(
-      "Prints the effective configuration, checks a file, applies it to a running proxy, or prints "
-      "the list of metrics.",
+      "Prints the effective configuration, checks a file, applies it to a running proxy, "
+      "or prints the list of metrics.",
       argv[0]);
   app.require_subcommand(1);
   ConfigurationFlags flags;

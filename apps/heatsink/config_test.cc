@@ -135,6 +135,18 @@ TEST_F(ConfigVerb, RulesComeFromTheFileAndThenFromFlags) {
   EXPECT_EQ(run({"print", "--config", file(printed.out)}).out, printed.out);
 }
 
+TEST_F(ConfigVerb, CheckWarnsOfDeprecatedOptions) {
+  const Outcome done = run({"check", file("detection.fleet-size: 20\n"
+                                          "rules:\n"
+                                          "  - {match: product:*, hot-share: 2%}\n")});
+  EXPECT_EQ(done.code, kDone);
+  EXPECT_EQ(done.out, "ok\n");
+  EXPECT_THAT(done.err,
+              HasSubstr("warning: detection.fleet-size is deprecated, and a later version "
+                        "refuses it: fleet.enabled counts"));
+  EXPECT_THAT(done.err, HasSubstr(":3: rule 1: hot-share is deprecated"));
+}
+
 TEST_F(ConfigVerb, RulesThatCannotBeAreToldWithTheirPlace) {
   const Outcome wrong = run({"check", file("rules:\n"
                                            "  - match: user:*\n"

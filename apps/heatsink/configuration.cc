@@ -65,19 +65,20 @@ void check_upstream(ConfigFaults& faults, const policy::ProxyOptions& options) {
   }
   require_readable(faults, "upstream.url", upstream);
   require(faults, !upstream.ok() || upstream->db == 0,
-          "upstream.url names a database: remove it; the proxy serves all databases, and each "
-          "client selects its own (SELECT)");
+          "upstream.url names a database: remove it; "
+          "the proxy serves all databases, and each client selects its own (SELECT)");
   require(faults,
           !upstream.ok() || upstream->password.empty() || options.upstream_password_file.empty(),
           "upstream.password-file is set, and upstream.url has a password too: keep one of them");
   require(faults,
           !upstream.ok() || upstream->topology == net::Topology::kSentinel ||
               (options.sentinel_user.empty() && options.sentinel_password_file.empty()),
-          "upstream.sentinel-* is set, but upstream.url names no Sentinels: use "
-          "redis+sentinel://host:26379/NAME, or remove upstream.sentinel-*");
+          "upstream.sentinel-* is set, but upstream.url names no Sentinels: "
+          "use redis+sentinel://host:26379/NAME, or remove upstream.sentinel-*");
   require(faults, !upstream.ok() || upstream->password != net::kHiddenPassword,
-          "upstream.url has the password '***', the mark with which 'heatsink config print' hides "
-          "it: write the password, or set upstream.password-file");
+          "upstream.url has the password '***', "
+          "the mark with which 'heatsink config print' hides it: "
+          "write the password, or set upstream.password-file");
 }
 
 void check_rules(ConfigFaults& faults, const policy::ProxyOptions& options,
@@ -150,8 +151,8 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
   require(faults, options.tick <= options.window,
           "detection.tick must not be longer than detection.window");
   require(faults, 2 * options.heartbeat_interval <= options.max_staleness,
-          "cache.heartbeat-interval must be at most half of cache.max-staleness: otherwise one "
-          "lost heartbeat would stop local reads");
+          "cache.heartbeat-interval must be at most half of cache.max-staleness: "
+          "otherwise one lost heartbeat would stop local reads");
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
   if (std::string fault = policy::fleet_fault(options); !fault.empty())
@@ -201,6 +202,11 @@ void add_contradictions(const policy::ProxyOptions& options, const OptionSet& ro
 
 void print_faults(const ConfigFaults& faults, std::string_view program, std::ostream& err) {
   for (const Error& fault : faults) err << program << ": " << fault.message << "\n";
+}
+
+void print_deprecated(const OptionSet& options, std::string_view program, std::ostream& err) {
+  for (const std::string& sentence : options.deprecated_in_use())
+    err << program << ": warning: " << sentence << "\n";
 }
 
 std::string options_page(const OptionSet& options) {

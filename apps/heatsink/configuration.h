@@ -26,7 +26,7 @@ ConfigFaults apply_configuration_flags(const ConfigurationFlags& flags, OptionSe
 // each other. `rows` are those of `options`: they know where each rule was written.
 ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet& rows);
 
-// The same for options that come from no file: faults of a rule name it by its number.
+// Contradictions of options that come from no file: faults of a rule name it by its number.
 ConfigFaults contradictions_of(const policy::ProxyOptions& options);
 
 // Adds the contradictions that do not follow from a known fault: those that name no option, rule or
@@ -36,6 +36,9 @@ void add_contradictions(const policy::ProxyOptions& options, const OptionSet& ro
 
 // Prints a line per fault, with `program` in front: "heatsink config: ...".
 void print_faults(const ConfigFaults& faults, std::string_view program, std::ostream& err);
+
+// Prints a line for each deprecated option that is set, with `program` in front.
+void print_deprecated(const OptionSet& options, std::string_view program, std::ostream& err);
 
 // docs/reference/options.md, printed by `heatsink config print --markdown`.
 std::string options_page(const OptionSet& options);

@@ -15,16 +15,16 @@ namespace heatsink::app {
 namespace {
 
 void print_help(std::span<const Verb> verbs, std::ostream& out) {
-  out << "heatsink finds the hot keys of a Redis or Valkey server and serves them from local "
-         "copies.\n\nusage: heatsink VERB [flags]\n\n";
+  out << "heatsink finds the hot keys of a Redis or Valkey server "
+         "and serves them from local copies.\n\nusage: heatsink VERB [flags]\n\n";
   std::size_t columns = 8;
   for (const Verb& verb : verbs) columns = std::max(columns, verb.name.size());
   for (const Verb& verb : verbs) {
     out << "  " << std::left << std::setw(static_cast<int>(columns)) << verb.name << " "
         << verb.help << "\n";
   }
-  out << "\n'heatsink VERB --help' lists the flags of a verb; 'heatsink --version' prints the "
-         "version.\n";
+  out << "\n'heatsink VERB --help' lists the flags of a verb; "
+         "'heatsink --version' prints the version.\n";
 }
 
 int refuse_unknown(std::string_view word, std::span<const Verb> verbs, std::ostream& err) {

@@ -24,7 +24,7 @@
 #include "heatsink/doctor/doctor.h"
 #include "heatsink/net/net.h"
 #include "heatsink/topology/topology.h"
-#include "heatsink/tui/columns.h"
+#include "heatsink/tui/text.h"
 
 namespace heatsink::app {
 namespace {
@@ -48,23 +48,23 @@ struct DoctorFlags {
 
 void add_flags(CLI::App& app, DoctorFlags& flags) {
   auto* server = app.add_option("server", flags.server,
-                                "The server: redis://[user@]host[:port], rediss:// for TLS, or "
-                                "unix:///path; instead of upstream.url")
+                                "The server: redis://[user@]host[:port], rediss:// for TLS, "
+                                "or unix:///path; instead of upstream.url")
                      ->type_name("URL");
   add_configuration_flags(app, flags.configuration);
-  app.add_option("--password-file", flags.password_file,
-                 "File whose first line is the server's password; instead of "
-                 "upstream.password-file")
+  app.add_option(
+         "--password-file", flags.password_file,
+         "File whose first line is the server's password; instead of upstream.password-file")
       ->type_name("FILE");
-  app.add_option("--tls-ca", flags.tls_ca_file,
-                 "File with the CAs that sign the server's certificate (PEM); instead of "
-                 "upstream.tls-ca")
+  app.add_option(
+         "--tls-ca", flags.tls_ca_file,
+         "File with the CAs that sign the server's certificate (PEM); instead of upstream.tls-ca")
       ->type_name("FILE");
   app.add_flag("--json", flags.json, "Print the findings as JSON");
   app.add_flag("--strict", flags.strict, "Exit with 1 also if the worst finding is a warning");
   app.add_flag("--write-test", flags.write_test,
-               "Also write, read and delete a key heatsink:doctor:NUMBER, to see that a push about "
-               "it arrives");
+               "Also write, read and delete a key heatsink:doctor:NUMBER, "
+               "to see that a push about it arrives");
   auto* admin = app.add_option_function<std::string>(
                        "--admin",
                        [&flags](const std::string& text) {
@@ -203,10 +203,9 @@ int show_of_proxy(const DoctorFlags& flags) {
 
 int run_doctor(int argc, char** argv) {
   CLI::App app(
-      "Checks a server and this machine against what the proxy needs: says what is wrong, what it "
-      "costs, and how to mend it. Exits with 0 if there is no error, 1 if there is, 2 after a "
-      "wrong "
-      "command line or configuration.");
+      "Checks a server and this machine against what the proxy needs: "
+      "says what is wrong, what it costs, and how to mend it. Exits with 0 if there is no error, "
+      "1 if there is, 2 after a wrong command line or configuration.");
   DoctorFlags flags;
   add_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;

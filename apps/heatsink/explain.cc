@@ -19,7 +19,6 @@
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/net/net.h"
-#include "heatsink/tui/columns.h"
 #include "heatsink/tui/text.h"
 
 namespace heatsink::app {

@@ -100,8 +100,8 @@ void add_configuration_flags(CLI::App& app, ConfigurationFlags& flags) {
       ->type_name("OPTION=VALUE")
       ->allow_extra_args(false);
   app.add_option("--rule", flags.rules,
-                 "Add a rule for some keys, after those of the file; may be repeated; a value with "
-                 "a comma needs double quotes")
+                 "Add a rule for some keys, after those of the file; may be repeated; "
+                 "a value with a comma needs double quotes")
       ->type_name("match=KEYS,NAME=VALUE...")
       ->allow_extra_args(false);
 }

@@ -46,11 +46,11 @@ int ask(const HealthFlags& flags) {
 int run_health(int argc, char** argv) {
   HealthFlags flags;
   CLI::App app(
-      "Asks a running proxy whether it reaches its server, or with --live whether its "
-      "threads work.");
+      "Asks a running proxy whether it reaches its server, "
+      "or with --live whether its threads work.");
   app.add_flag("--live", flags.live,
-               "Ask only whether the threads of the proxy work, whatever the server does: for a "
-               "probe whose failure restarts the proxy");
+               "Ask only whether the threads of the proxy work, whatever the server does: "
+               "for a probe whose failure restarts the proxy");
   add_parsed_flag(
       app, "--admin", flags.admin,
       [](const std::string& text) { return net::parse_host_port(text); }, flags.admin.text(),

@@ -7,6 +7,7 @@
 
 #include "apps/heatsink/flags.h"
 #include "apps/heatsink/history/answer.h"
+#include "apps/heatsink/history/answer_json.h"
 #include "apps/heatsink/history/moment_text.h"
 #include "apps/heatsink/typed_flag.h"
 #include "apps/heatsink/verbs.h"
@@ -39,15 +40,23 @@ void add_flags(CLI::App& app, HistoryFlags& flags, WallTime now) {
          "Only this key, in more detail; bytes as heatsink top shows them, as in user:\\x00")
       ->type_name("KEY");
   app.add_option("--db", flags.db, "With --key, only in this database")->type_name("N");
-  app.add_flag("--templates", question.templates, "Show templates (user:*) instead of keys");
-  app.add_option("--rows", question.rows, "Maximum number of keys")
+  const auto show = [&](const char* flag, heat::Kind kind, const char* help) {
+    app.add_flag_callback(
+           flag, [&question, kind] { question.kind = kind; }, help)
+        ->excludes("--key");
+  };
+  show("--templates", heat::Kind::kTemplate, "Show templates (user:*) instead of keys");
+  show("--clients", heat::Kind::kClient, "Show the addresses of clients, by commands");
+  show("--nodes", heat::Kind::kNode, "Show the nodes of a cluster, by commands sent to them");
+  show("--slots", heat::Kind::kSlot, "Show the slots of a cluster, by commands sent to them");
+  app.add_option("--rows", question.rows, "Maximum number of rows")
       ->type_name("N")
       ->check(between(1, 200))
       ->capture_default_str();
   app.add_flag("--json", flags.json, "Print one line of JSON");
   app.footer(
-      "Rates of keys are proven: at least so much. Exit code: 0; 1 if the file cannot be read, or "
-      "nothing was counted in that time.");
+      "Rates of keys are proven: at least so much. "
+      "Exit code: 0; 1 if the file cannot be read, or nothing was counted in that time.");
 }
 
 }  // namespace
@@ -55,8 +64,8 @@ void add_flags(CLI::App& app, HistoryFlags& flags, WallTime now) {
 int run_history(int argc, char** argv) {
   HistoryFlags flags;
   CLI::App app(
-      "Tells what was hot in a time, what was done, and what it saved, from the file that a proxy "
-      "keeps (history.file). Needs no proxy.",
+      "Tells what was hot in a time, what was done, and what it saved, "
+      "from the file that a proxy keeps (history.file). Needs no proxy.",
       argv[0]);
   add_flags(app, flags, std::chrono::system_clock::now());
   if (const auto code = parse_flags(app, argc, argv)) return *code;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/history_file.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
+#include "apps/heatsink/kept_events.h"
 #include "heatsink/base/log.h"
 
 namespace heatsink::app {
@@ -18,6 +20,12 @@ WallTime wall_at(TimePoint moment) {
   return httpd::Now{BootClock::now(), std::chrono::system_clock::now()}.wall_at(moment);
 }
 
+// A time since 1970 on the clock that the memory's times have.
+TimePoint boot_at(TimePoint of_day, httpd::Now now) {
+  const auto since_1970 = std::chrono::duration_cast<Nanos>(now.wall.time_since_epoch());
+  return now.boot - (since_1970 - of_day.time_since_epoch());
+}
+
 // With times of the clock that the memory's have.
 Result<heat::HeatMap> read_file(const std::string& file, const heat::History::Range& range,
                                 httpd::Now now) {
@@ -27,9 +35,7 @@ Result<heat::HeatMap> read_file(const std::string& file, const heat::History::Ra
                                                         .after = range.after,
                                                         .rows_max = range.rows_max});
   if (!map.ok()) return map;
-  const auto since_1970 = std::chrono::duration_cast<Nanos>(now.wall.time_since_epoch());
-  for (heat::HeatMap::Step& step : map->steps)
-    step.begin = now.boot - (since_1970 - step.begin.time_since_epoch());
+  for (heat::HeatMap::Step& step : map->steps) step.begin = boot_at(step.begin, now);
   return map;
 }
 
@@ -60,6 +66,7 @@ void add_heatmap(admin::Sources& sources, const proxy::Proxy& proxy, const std::
   sources.recent_heatmap = [&proxy](const heat::History::Range& range) {
     return proxy.heat().read(range);
   };
+  sources.counts = [&proxy] { return proxy.heat().latest(); };
   sources.heatmap = [&proxy, file](const heat::History::Range& range, httpd::Now now) {
     const std::optional<TimePoint> begins = proxy.heat().begins();
     const bool is_in_memory = begins && range.from + kMargin >= *begins;
@@ -68,6 +75,37 @@ void add_heatmap(admin::Sources& sources, const proxy::Proxy& proxy, const std::
     if (map.ok()) return std::move(map).value();
     log_limited(LogLevel::kWarning, "history read", map.error().message, now.boot);
     return proxy.heat().read(range);
+  };
+}
+
+void add_sums(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file) {
+  sources.sums = [&proxy, file](TimePoint from, TimePoint to,
+                                httpd::Now now) -> Result<heat::Sums> {
+    if (proxy.shown().redacts())
+      return Error{ErrorCode::kUnsupported,
+                   "privacy.redact-keys is on, so the history has no names to match"};
+    const TimePoint begins = proxy.heat().begins().value_or(to);
+    const bool is_in_memory = from + kMargin >= begins;
+    if (!file.empty() && !is_in_memory) {
+      Result<heat::Sums> sums =
+          history::read_sums(file, {.from = now.wall_at(from), .to = now.wall_at(to)});
+      if (sums.ok()) {
+        for (TimePoint* const time : {&sums->from, &sums->to}) *time = boot_at(*time, now);
+        return sums;
+      }
+      log_limited(LogLevel::kWarning, "history read", sums.error().message, now.boot);
+    }
+    // A younger process has finer columns.
+    return proxy.heat().sums({.from = std::max(from, begins), .to = to});
+  };
+}
+
+void add_events(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file) {
+  sources.events = [&proxy] { return proxy.events(); };
+  if (file.empty()) return;
+  sources.kept_events = [&proxy, file, began = BootClock::now()](WallTime from, WallTime to,
+                                                                 httpd::Now now) {
+    return kept_events_json(file, proxy.events(), began, from, to, now);
   };
 }
 

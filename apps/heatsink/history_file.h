@@ -21,6 +21,12 @@ copies::Recording recording_to(history::Writer* writer);
 // Sets /api/heatmap: of the memory of the proxy as far as it reaches back, and of the file beyond.
 void add_heatmap(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file);
 
+// Sets what /api/rules/dry-run adds up, of the same two.
+void add_sums(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file);
+
+// Sets /api/events: from the memory of the proxy, and from the file what that has forgotten.
+void add_events(admin::Sources& sources, const proxy::Proxy& proxy, const std::string& file);
+
 // Adds what is wrong with the file.
 void add_finding(const history::Writer* writer, doctor::Diagnosis& diagnosis);
 

@@ -37,7 +37,13 @@ bool is_regular_file(const std::string& path) {
 
 Error fault(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
 
-// The match of one rule in the form of --rule; an error for a rule with faults.
+bool uses_certificates(const policy::ProxyOptions& options) {
+  return !options.tls_cert.empty() || !options.upstream_tls_cert.empty() ||
+         !options.upstream_tls_ca.empty();
+}
+
+}  // namespace
+
 Result<policy::RuleOptions> parse_rule(const std::string& text) {
   policy::ProxyOptions options;
   OptionSet rows;
@@ -49,19 +55,13 @@ Result<policy::RuleOptions> parse_rule(const std::string& text) {
   return options.rules.front();
 }
 
-bool uses_certificates(const policy::ProxyOptions& options) {
-  return !options.tls_cert.empty() || !options.upstream_tls_cert.empty() ||
-         !options.upstream_tls_ca.empty();
-}
-
-}  // namespace
-
 LiveConfiguration::LiveConfiguration(ProxyFlags flags, ConfigText file, LiveRules live,
                                      const BuiltConfiguration& started, LiveTarget target)
     : flags_(std::move(flags)),
       target_(std::move(target)),
       file_(std::move(file)),
-      live_(std::move(live)) {
+      live_(std::move(live)),
+      deprecated_(started.deprecated) {
   set_applied(1);
   now_.file = file_.name;
   now_.options = started.options;
@@ -141,19 +141,21 @@ ConfigAnswer LiveConfiguration::apply(const report::ConfigOrder& order, std::str
 ConfigAnswer LiveConfiguration::change_rules(const report::RuleOrder& order, std::string_view who) {
   const std::lock_guard lock(mutex_);
   const std::string by = "the admin API, " + std::string(who);
-  return order.add.empty() ? remove_rule(order.remove, by) : add_rule(order.add, by);
+  return order.add.empty() ? remove_rule(order.remove, by, order.dry_run)
+                           : add_rule(order.add, by, order.dry_run);
 }
 
-ConfigAnswer LiveConfiguration::add_rule(const std::string& text, const std::string& who) {
+ConfigAnswer LiveConfiguration::add_rule(const std::string& text, const std::string& who,
+                                         bool dry_run) {
   const Result<policy::RuleOptions> rule = parse_rule(text);
-  if (!rule.ok()) return refuse({fault("rule: " + rule.error().message)}, who, false);
-  Wanted wanted{file_, live_, false, false};
+  if (!rule.ok()) return refuse({fault("rule: " + rule.error().message)}, who, dry_run);
+  Wanted wanted{file_, live_, dry_run, false};
   std::erase_if(wanted.live.added,
                 [&](const AddedRule& added) { return added.match == rule->match; });
   wanted.live.added.push_back(
       {text, rule->match, "added live " + iso_time(target_.now()) + " by " + who});
   ConfigAnswer answer = change(std::move(wanted), who);
-  if (answer.outcome == ConfigOutcome::kApplied)
+  if (answer.outcome == ConfigOutcome::kApplied || answer.outcome == ConfigOutcome::kChecked)
     answer.note = "it ends with a restart; to keep it, put this into rules: of the file: - " +
                   policy::rule_line(*rule);
   return answer;
@@ -164,13 +166,14 @@ bool LiveConfiguration::is_known(const std::string& match) const {
                      [&](const auto& rule) { return rule.options.match == match; });
 }
 
-ConfigAnswer LiveConfiguration::remove_rule(const std::string& match, const std::string& who) {
+ConfigAnswer LiveConfiguration::remove_rule(const std::string& match, const std::string& who,
+                                            bool dry_run) {
   if (!is_known(match))
     return refuse(
         {{ErrorCode::kNotFound, "no rule has the match '" + printable(match, kMatchBytes) +
                                     "': heatsink rule list shows them"}},
-        who, false);
-  Wanted wanted{file_, live_, false, false};
+        who, dry_run);
+  Wanted wanted{file_, live_, dry_run, false};
   std::erase_if(wanted.live.added, [&](const AddedRule& added) { return added.match == match; });
   std::string origin;
   for (const BuiltConfiguration::Rule& rule : now_.rules) {
@@ -179,7 +182,9 @@ ConfigAnswer LiveConfiguration::remove_rule(const std::string& match, const std:
     wanted.live.removed.insert(match);
   }
   ConfigAnswer answer = change(std::move(wanted), who);
-  if (answer.outcome == ConfigOutcome::kApplied && !origin.empty())
+  const bool changes =
+      answer.outcome == ConfigOutcome::kApplied || answer.outcome == ConfigOutcome::kChecked;
+  if (changes && !origin.empty())
     answer.note = "a restart brings it back: remove it from " + origin + ", too";
   return answer;
 }
@@ -191,7 +196,7 @@ ConfigAnswer LiveConfiguration::change(Wanted wanted, const std::string& who) {
   ConfigAnswer answer{.generation = now_.generation};
   for (OptionChange& each : policy::difference(now_.options, built.options, target_.shown))
     (each.needs_restart ? answer.needs_restart : answer.changes).push_back(std::move(each));
-  // What waits for a restart may not fit to what is applied now.
+  // Options that wait for a restart may not fit to what is applied now.
   if (!answer.needs_restart.empty()) {
     if (ConfigFaults faults = contradictions_of(next); !faults.empty())
       return refuse(std::move(faults), who, wanted.dry_run);
@@ -236,6 +241,8 @@ ConfigAnswer LiveConfiguration::refuse(ConfigFaults faults, const std::string& w
 }
 
 void LiveConfiguration::keep(Wanted wanted, BuiltConfiguration built, policy::ProxyOptions next) {
+  built.log_deprecated(deprecated_);
+  deprecated_ = std::move(built.deprecated);
   file_ = std::move(wanted.file);
   live_ = std::move(wanted.live);
   now_.file = file_.name;

@@ -19,7 +19,7 @@
 
 namespace heatsink::app {
 
-// What a change does to the running proxy.
+// The parts of the running proxy that a change reaches.
 struct LiveTarget {
   // Makes these options hold, and returns the number of the configuration. They differ from those
   // before in nothing that needs a restart. An error changes nothing.
@@ -34,8 +34,11 @@ struct LiveTarget {
   std::function<WallTime()> now;
 };
 
+// One rule in the form of --rule; an error for a rule with faults.
+Result<policy::RuleOptions> parse_rule(const std::string& text);
+
 enum class ConfigOutcome { kApplied, kNothing, kChecked, kRefused };
-// What came of a change.
+// The outcome of a change.
 struct ConfigAnswer {
   ConfigOutcome outcome = ConfigOutcome::kNothing;
   std::uint64_t generation = 0;                    // of the configuration that holds now
@@ -62,7 +65,7 @@ class LiveConfiguration {
   ConfigAnswer apply(const report::ConfigOrder& order, std::string_view who);
   ConfigAnswer change_rules(const report::RuleOrder& order, std::string_view who);
 
-  // What holds now.
+  // The options in force, and where they come from.
   struct Effective {
     std::uint64_t generation = 0;
     WallTime applied_at{};
@@ -91,14 +94,15 @@ class LiveConfiguration {
   void keep(Wanted wanted, BuiltConfiguration built, policy::ProxyOptions next);
   void report_changes(const ConfigAnswer& answer, const std::string& who) const;
   bool is_known(const std::string& match) const;
-  ConfigAnswer add_rule(const std::string& text, const std::string& who);
-  ConfigAnswer remove_rule(const std::string& match, const std::string& who);
+  ConfigAnswer add_rule(const std::string& text, const std::string& who, bool dry_run);
+  ConfigAnswer remove_rule(const std::string& match, const std::string& who, bool dry_run);
 
   const ProxyFlags flags_;
   const LiveTarget target_;
   mutable std::mutex mutex_;  // guards the members below
   ConfigText file_;
   LiveRules live_;
+  std::vector<std::string> deprecated_;  // sentences that the log has
   Effective now_;
 
   // Read without the mutex: metrics do not wait for a change.

@@ -83,7 +83,7 @@ TEST_F(LiveConfigurationTest, AnotherFileIsAppliedAsADifference) {
   const ConfigAnswer answer = apply("cache.level: \"off\"\nrules:\n  - {match: a, level: ttl}\n");
   EXPECT_EQ(answer.outcome, ConfigOutcome::kApplied);
   EXPECT_EQ(answer.generation, 2U);
-  EXPECT_EQ(running_.level, "off");
+  EXPECT_EQ(running_.level, cache::Level::kOff);
   EXPECT_THAT(matches(), ElementsAre("a"));
   EXPECT_THAT(events_, ElementsAre("cache.level: key -> off (by the admin API, 127.0.0.1:9)",
                                    "rule a added: level=ttl (by the admin API, 127.0.0.1:9)"));
@@ -101,7 +101,7 @@ TEST_F(LiveConfigurationTest, AFaultyFileChangesNothingAndHasAllItsFaults) {
   EXPECT_THAT(answer.faults[0].message, HasSubstr("a.yaml:2: cache.level"));
   EXPECT_THAT(answer.faults[1].message, HasSubstr("a.yaml:3: cache.maximum-size"));
   EXPECT_THAT(answer.faults[2].message, HasSubstr("a.yaml:5: rule 1"));
-  EXPECT_EQ(running_.level, "ttl");
+  EXPECT_EQ(running_.level, cache::Level::kTtl);
   EXPECT_EQ(generation_, 1U);
   EXPECT_THAT(events_, SizeIs(3));
 }
@@ -110,7 +110,7 @@ TEST_F(LiveConfigurationTest, WhatTheProxyRefusesChangesNothing) {
   start("");
   fails_with_ = "proxy.tls-cert: no such file";
   EXPECT_EQ(apply("cache.level: ttl\n").outcome, ConfigOutcome::kRefused);
-  EXPECT_EQ(live_->effective().options.level, "key");
+  EXPECT_EQ(live_->effective().options.level, cache::Level::kKey);
   fails_with_.clear();
   EXPECT_EQ(apply("cache.level: ttl\n").outcome, ConfigOutcome::kApplied);
 }
@@ -122,7 +122,7 @@ TEST_F(LiveConfigurationTest, WhatNeedsARestartIsNamedAndTheRestApplied) {
   ASSERT_THAT(answer.needs_restart, SizeIs(1));
   EXPECT_EQ(answer.needs_restart.front().name, "proxy.workers");
   EXPECT_EQ(running_.workers, 0);
-  EXPECT_EQ(running_.level, "ttl");
+  EXPECT_EQ(running_.level, cache::Level::kTtl);
   EXPECT_THAT(live_->effective().needs_restart, SizeIs(1));
 }
 
@@ -131,7 +131,7 @@ TEST_F(LiveConfigurationTest, StrictlyNothingIsAppliedThen) {
   const ConfigAnswer answer = apply("proxy.workers: 3\ncache.level: ttl\n", false, true);
   EXPECT_EQ(answer.outcome, ConfigOutcome::kRefused);
   EXPECT_THAT(answer.faults.front().message, HasSubstr("proxy.workers: 0 -> 3"));
-  EXPECT_EQ(running_.level, "key");
+  EXPECT_EQ(running_.level, cache::Level::kKey);
 }
 
 TEST_F(LiveConfigurationTest, ADryRunOnlySaysWhatWouldChange) {
@@ -139,7 +139,7 @@ TEST_F(LiveConfigurationTest, ADryRunOnlySaysWhatWouldChange) {
   const ConfigAnswer answer = apply("cache.level: ttl\n", true);
   EXPECT_EQ(answer.outcome, ConfigOutcome::kChecked);
   ASSERT_THAT(answer.changes, SizeIs(1));
-  EXPECT_EQ(running_.level, "key");
+  EXPECT_EQ(running_.level, cache::Level::kKey);
   EXPECT_THAT(events_, IsEmpty());
   EXPECT_EQ(apply("cache.level: blue\n", true).outcome, ConfigOutcome::kRefused);
   EXPECT_THAT(events_, IsEmpty());
@@ -151,7 +151,7 @@ TEST_F(LiveConfigurationTest, FlagsKeepTheirPrecedence) {
   flags.configuration.rules = {"match=b,level=off"};
   start("", flags);
   EXPECT_EQ(apply("cache.level: ttl\n").outcome, ConfigOutcome::kNothing);
-  EXPECT_EQ(running_.level, "session");
+  EXPECT_EQ(running_.level, cache::Level::kSession);
   apply("rules:\n  - {match: a}\n");
   EXPECT_THAT(matches(), ElementsAre("a", "b"));
 }
@@ -162,13 +162,13 @@ TEST_F(LiveConfigurationTest, SighupReadsTheFileAgain) {
   EXPECT_EQ(reloaded_, 1);
   write("cache.level: session\n");
   EXPECT_EQ(live_->reload().outcome, ConfigOutcome::kApplied);
-  EXPECT_EQ(running_.level, "session");
+  EXPECT_EQ(running_.level, cache::Level::kSession);
   EXPECT_THAT(events_, ElementsAre("cache.level: ttl -> session (by SIGHUP)"));
   static_cast<void>(std::remove(path_.c_str()));
   const ConfigAnswer gone = live_->reload();
   EXPECT_EQ(gone.outcome, ConfigOutcome::kRefused);
   EXPECT_THAT(gone.faults.front().message, HasSubstr(path_));
-  EXPECT_EQ(running_.level, "session");
+  EXPECT_EQ(running_.level, cache::Level::kSession);
 }
 
 TEST_F(LiveConfigurationTest, ARuleThatWasAddedSurvivesSighup) {
@@ -191,7 +191,7 @@ TEST_F(LiveConfigurationTest, AnAddedRuleReplacesTheAddedOneWithItsMatch) {
   add("match=a,level=off");
   add("match=a,level=ttl");
   EXPECT_THAT(matches(), ElementsAre("a"));
-  EXPECT_EQ(running_.rules.front().level, "ttl");
+  EXPECT_EQ(running_.rules.front().level, cache::Level::kTtl);
   EXPECT_EQ(remove("a").outcome, ConfigOutcome::kApplied);
   EXPECT_THAT(matches(), IsEmpty());
 }
@@ -207,6 +207,22 @@ TEST_F(LiveConfigurationTest, ARuleOfTheFileStaysRemoved) {
   EXPECT_THAT(live_->effective().left_out, SizeIs(1));
   add("match=a,level=off");
   EXPECT_THAT(matches(), ElementsAre("b", "a"));
+}
+
+TEST_F(LiveConfigurationTest, ARuleIsTriedWithoutAChange) {
+  start("rules:\n  - {match: a}\n");
+  const ConfigAnswer added = live_->change_rules({"match=cart:*,level=off", "", true}, "me");
+  EXPECT_EQ(added.outcome, ConfigOutcome::kChecked);
+  ASSERT_THAT(added.changes, SizeIs(1));
+  EXPECT_THAT(added.note, HasSubstr(R"(- {match: "cart:*", level: "off"})"));
+  const ConfigAnswer removed = live_->change_rules({"", "a", true}, "me");
+  EXPECT_EQ(removed.outcome, ConfigOutcome::kChecked);
+  EXPECT_THAT(removed.note, HasSubstr(path_ + ":2"));
+  EXPECT_EQ(live_->change_rules({"match=a,level=blue", "", true}, "me").outcome,
+            ConfigOutcome::kRefused);
+  EXPECT_THAT(matches(), ElementsAre("a"));
+  EXPECT_EQ(generation_, 1U);
+  EXPECT_THAT(events_, IsEmpty()) << "nobody has changed anything";
 }
 
 TEST_F(LiveConfigurationTest, AWrongRuleIsRefused) {

@@ -42,7 +42,7 @@ TEST(LiveJson, ShowsNoSecretAndHidesSingleKeys) {
   now.options.upstream = "redis://u:hush@h:1";
   BuiltConfiguration::Rule rule{{}, "a.yaml:3", false};
   rule.options.match = "user:42";
-  rule.options.level = "off";
+  rule.options.level = cache::Level::kOff;
   now.rules = {rule};
   const std::string json = config_json(now, [](std::string_view) { return std::string("key#1"); });
   for (const char* secret : {"a-secret", "hush", "user:42"})

@@ -54,13 +54,13 @@ Result<net::RedisUrl> parse_target(const std::string& text) {
 
 void add_key_flags(CLI::App& app, LoadFlags& flags, LoadKeys& keys) {
   add_parsed_flag(app, "--keys", keys, parse_keys, std::to_string(keys.count),
-                  "Number of different keys, or a file with one key per line. The load plays the "
-                  "lines in order, again and again, each thread its share. A file whose name is a "
-                  "number: ./42")
+                  "Number of different keys, or a file with one key per line. "
+                  "The load plays the lines in order, again and again, each thread its share. "
+                  "A file whose name is a number: ./42")
       ->type_name("N|FILE");
   app.add_option("--zipf", flags.options.zipf,
-                 "Skew: the key of rank k is read k^-zipf times as often as the first one; 0: all "
-                 "as often. Not for a file of keys")
+                 "Skew: the key of rank k is read k^-zipf times as often as the first one; "
+                 "0: all as often. Not for a file of keys")
       ->check(between(0, 10))
       ->capture_default_str();
   app.add_option("--first-line", flags.first_line,
@@ -68,8 +68,9 @@ void add_key_flags(CLI::App& app, LoadFlags& flags, LoadKeys& keys) {
       ->check(between(1, kFirstLineMax))
       ->capture_default_str();
   app.add_option("--prefix", flags.options.shape.prefix,
-                 "Prefix of all key names; other keys are not touched. '' uses names such as "
-                 "product:1000:price, or the names of the file, and overwrites them")
+                 "Prefix of all key names; other keys are not touched. "
+                 "'' uses names such as product:1000:price, or the names of the file, "
+                 "and overwrites them")
       ->capture_default_str();
   app.add_flag("--no-preload", flags.exist,
                "Do not write the keys first. With --write-ratio 0 the load changes nothing");
@@ -91,8 +92,8 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
   auto* rate =
       add("--rate", options.rate, 0, 1e9, "Operations per second in all; 0: as fast as possible");
   app.add_flag("--closed", options.shape.closed,
-               "Each connection sends a whole pipeline of requests at once, and the next one when "
-               "it has all replies")
+               "Each connection sends a whole pipeline of requests at once, "
+               "and the next one when it has all replies")
       ->excludes(rate);
   add("--seed", options.seed, 0, 1e18, "The same seed gives the same keys in the same order");
   add("--threads", options.threads, 1, 256, "Number of threads; they share the connections");
@@ -105,8 +106,8 @@ void add_load_flags(CLI::App& app, LoadFlags& flags) {
 // Empty, or what the flags lack.
 std::string lack_of(const LoadFlags& flags, bool zipf_given) {
   if (!flags.target_given)
-    return "--target is missing: name the server or proxy that the load may write to, as in "
-           "--target redis://127.0.0.1:6380; the keys begin with '" +
+    return "--target is missing: name the server or proxy that the load may write to, "
+           "as in --target redis://127.0.0.1:6380; the keys begin with '" +
            one_line(flags.options.shape.prefix) + "' (--prefix)";
   if (zipf_given && flags.options.shape.names)
     return "--zipf contradicts the file of --keys, which says the order: leave one out";
@@ -120,8 +121,8 @@ int run_load(int argc, char** argv) {
   LoadKeys keys;
   flags.options.shape.prefix = "heatsink-load:";
   CLI::App app(
-      "Generates a skewed load: Zipf reads and some writes of the same keys, which it writes "
-      "first. Or plays the keys of a file.");
+      "Generates a skewed load: Zipf reads and some writes of the same keys, "
+      "which it writes first. Or plays the keys of a file.");
   const CLI::Option* given =
       add_parsed_flag(app, "--target", flags.target, parse_target, "",
                       "URL of the server or proxy, which gets the keys; it has no default")

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "apps/heatsink/command_line.h"
-#include "apps/heatsink/process/hang_up.h"
+#include "apps/heatsink/process/end_signals.h"
 #include "apps/heatsink/verbs.h"
 
 int main(int argc, char** argv) {

@@ -80,8 +80,8 @@ int write_into(const std::string& folder, const std::vector<ManualPage>& pages) 
 int run_man(int argc, char** argv) {
   std::string name, folder;
   CLI::App app(
-      "Prints a manual page in the format of man(7), or without PAGE the list of pages. To read "
-      "one: heatsink man proxy | man -l -");
+      "Prints a manual page in the format of man(7), or without PAGE the list of pages. "
+      "To read one: heatsink man proxy | man -l -");
   CLI::Option* const page_option = app.add_option(
       "PAGE", name, "The page: a verb, or a name of the list, with or without its section");
   app.add_option("--folder", folder, "Write all pages into this folder")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/metrics.h"
 
+#include "apps/heatsink/watch/pages.h"
 #include "heatsink/base/process_metrics.h"
 #include "heatsink/base/version.h"
 #include "heatsink/client/metrics.h"
@@ -52,6 +53,7 @@ MetricRows all_metric_rows() {
   MetricRows rows = rows_of_proxy();
   append(rows, client::metric_rows());
   append(rows, distributed::limiter_metric_rows());
+  append(rows, watch_metric_rows());
   return rows;
 }
 
@@ -88,7 +90,13 @@ heatsink_local_hits_total 1406117
 
 `metrics_text()` of the [rate limiters](../guides/limits.md) of a program.
 
-)" + to_markdown(distributed::limiter_metric_rows());
+)" + to_markdown(distributed::limiter_metric_rows()) +
+         R"(
+## One view of many
+
+`GET /metrics` of [`heatsink watch`](../guides/watch.md), beside those of its process.
+
+)" + to_markdown(watch_metric_rows());
 }
 
 }  // namespace heatsink::app

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink proxy: runs the proxy until a signal ends it.
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -12,34 +15,86 @@
 #include "apps/heatsink/advice_json.h"
 #include "apps/heatsink/alert_watch.h"
 #include "apps/heatsink/configuration.h"
-#include "apps/heatsink/deployment_watch.h"
-#include "apps/heatsink/drain_clients.h"
 #include "apps/heatsink/hand_over.h"
 #include "apps/heatsink/history_file.h"
 #include "apps/heatsink/live_configuration.h"
-#include "apps/heatsink/live_target.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/password.h"
 #include "apps/heatsink/process/end_within.h"
 #include "apps/heatsink/process/service_manager.h"
 #include "apps/heatsink/process/watchdog.h"
 #include "apps/heatsink/proxy_flags.h"
-#include "apps/heatsink/slots_json.h"
-#include "apps/heatsink/stats_source.h"
+#include "apps/heatsink/proxy_wiring.h"
 #include "apps/heatsink/take_over.h"
 #include "apps/heatsink/verbs.h"
 #include "heatsink/admin/admin.h"
+#include "heatsink/base/clock.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/timed_write.h"
+#include "heatsink/base/units.h"
 #include "heatsink/httpd/httpd.h"
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/proxy.h"
-#include "heatsink/report/replicas_json.h"
+#include "heatsink/report/replicas_report.h"
 #include "heatsink/report/report.h"
 #include "heatsink/topology/topology.h"
 
 namespace heatsink::app {
 namespace {
+
+// How long drain_clients() takes at most.
+constexpr Nanos drain_limit(Nanos drain) {
+  constexpr Nanos kToCut = Millis(250);  // the workers' next look at their clients
+  return drain > Nanos(0) ? drain + proxy::Drain::kLast + kToCut : Nanos(0);
+}
+
+constexpr Nanos kDrainLook = Millis(20);
+constexpr Nanos kLogInterval = std::chrono::seconds(2);
+
+// Whether one of the signals that end the proxy came within kDrainLook.
+bool told_again(const sigset_t& signals) {
+  const timespec wait{0, kDrainLook.count()};
+  const int signal = sigtimedwait(&signals, nullptr, &wait);
+  return signal == SIGTERM || signal == SIGINT;
+}
+
+std::string clients(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " client" : " clients");
+}
+
+std::string words_for(const proxy::Proxy::Draining& state) {
+  std::uint64_t all = 0;
+  for (const std::uint64_t count : state.left) all += count;
+  const std::string why = proxy::describe_stays(state.left);
+  return clients(all) + (all == 1 ? " remains" : " remain") + (why.empty() ? "" : ": " + why);
+}
+
+// Drains for at most `drain` (shutdown.drain; 0: not at all), or until SIGTERM or SIGINT comes
+// again. REQUIRES that all threads block `signals`. Logs how many clients remain, and why.
+void drain_clients(proxy::Proxy& proxy, Nanos drain, const sigset_t& signals) {
+  if (drain <= Nanos(0)) return;
+  const TimePoint begin = BootClock::now();
+  log(LogLevel::kInfo, "draining: no new clients; the present ones have " + format_duration(drain) +
+                           " (shutdown.drain) to end what they have begun");
+  proxy.begin_drain(drain);
+  TimePoint log_at = begin + kLogInterval;
+  proxy::Proxy::Draining state = proxy.draining();
+  while (!state.over && BootClock::now() < begin + drain_limit(drain)) {
+    const bool ends = told_again(signals);
+    state = proxy.draining();
+    if (ends) {
+      log(LogLevel::kWarning, "a second signal ended the draining; " + words_for(state));
+      return;
+    }
+    if (state.over || BootClock::now() < log_at) continue;
+    log_at += kLogInterval;
+    log(LogLevel::kInfo, "draining: " + words_for(state));
+  }
+  const std::string cut =
+      state.cut == 0 ? "" : ", " + clients(state.cut) + " cut because shutdown.drain was over";
+  log(state.cut == 0 ? LogLevel::kInfo : LogLevel::kWarning,
+      "drained: " + clients(state.closed) + " closed after all replies" + cut);
+}
 
 constexpr Millis kFirstContact(2000);  // how long "ready" waits for the server's first answer
 // maximum time after the draining, whatever the server does
@@ -75,7 +130,7 @@ policy::ProxyOptions options_now(const proxy::Proxy& proxy) {
   return options;
 }
 
-// What looks at the running proxy, each on threads of its own. Null: it is not wanted.
+// Observers of the running proxy, each on threads of its own. Null: it is not wanted.
 struct Watches {
   std::unique_ptr<doctor::Watch> doctor;
   std::unique_ptr<alerts::Alerter> alerts;
@@ -99,7 +154,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   if (!listen.ok()) return listen.error();
   admin::Sources sources;
   sources.report = [&proxy] { return proxy.report(); };
-  sources.events = [&proxy] { return proxy.events(); };
+  add_events(sources, proxy, options.history_file);
   sources.slots = [&proxy] { return slots_json(proxy.report()); };
   sources.metrics = [&proxy, &live, history = watches.history, alerts = watches.alerts.get()] {
     return admin::metrics_text(all_samples(proxy, live, history, alerts));
@@ -109,7 +164,15 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   sources.key = [&proxy](std::string name, std::uint32_t db) {
     return proxy.inspect(std::move(name), db);
   };
+  sources.drop = [&proxy](report::WarmKey key, std::string_view who) {
+    return proxy.drop_copies(std::move(key), std::string(who));
+  };
+  sources.hides_names = proxy.shown().redacts();
+  sources.note_order = [&proxy](std::string what, report::WarmKey key) {
+    proxy.add_order_event(std::move(what), std::move(key));
+  };
   add_heatmap(sources, proxy, options.history_file);
+  add_sums(sources, proxy, options.history_file);
   sources.advice = [&proxy](httpd::Now now) {
     const report::Report report = proxy.report();
     return advice_json(report, now.wall_at(report.at));
@@ -191,7 +254,7 @@ int wait_for_end(const sigset_t& signals, LiveConfiguration& live, const Service
   return signal;
 }
 
-// What this process begins with.
+// The state in which this process begins.
 struct Beginning {
   ConfigText file;
   BuiltConfiguration built;
@@ -218,6 +281,7 @@ std::optional<int> prepare(const ProxyFlags& flags, Beginning& begun) {
   print_faults(begun.built.faults, "heatsink proxy", std::cerr);
   if (!begun.built.faults.empty()) return kMisused;
   if (const Status opened = open_log(options); !opened.ok()) return fail(opened.error());
+  begun.built.log_deprecated();
   Result<std::unique_ptr<TakeOver>> taking = TakeOver::from_environment(options);
   if (!taking.ok()) return fail(taking.error());
   begun.taking = std::move(taking).value();
@@ -235,7 +299,7 @@ const char* words_for_end(int signal) {
   return signal == SIGINT ? "received SIGINT: shutting down" : "received SIGTERM: shutting down";
 }
 
-// What the new process does from now on: it answers, speaks to the service manager, tells alerts,
+// Leaves the work to the new process: it answers, speaks to the service manager, tells alerts,
 // and records what is hot.
 void leave_to_successor(std::optional<Watchdog>& watchdog,
                         std::unique_ptr<httpd::HttpServer>& admin, Watches& watches,
@@ -250,8 +314,8 @@ void leave_to_successor(std::optional<Watchdog>& watchdog,
 
 int run_proxy(int argc, char** argv) {
   CLI::App app(
-      "Runs the proxy in front of a Redis or Valkey server: it finds the hot keys and serves them "
-      "from coherent local copies.");
+      "Runs the proxy in front of a Redis or Valkey server: "
+      "it finds the hot keys and serves them from coherent local copies.");
   ProxyFlags flags;
   add_proxy_flags(app, flags);
   if (const auto code = parse_flags(app, argc, argv)) return *code;

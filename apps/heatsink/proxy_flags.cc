@@ -2,10 +2,12 @@
 #include "apps/heatsink/proxy_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/password.h"
+#include "heatsink/base/log.h"
 #include "heatsink/base/option_list.h"
 
 namespace heatsink::app {
@@ -40,9 +42,10 @@ void add_proxy_flags(CLI::App& app, ProxyFlags& flags) {
       "--listen", flags.listen,
       "Address that clients connect to, host:port or unix:/path (default 127.0.0.1:6380)");
   app.add_option("--upstream", flags.upstream,
-                 "The server: redis://[user@]host[:port], rediss:// for TLS, or unix:///path "
-                 "(default redis://127.0.0.1:6379); for its password use --set "
-                 "upstream.password-file=FILE, or HEATSINK_UPSTREAM_PASSWORD");
+                 "The server: redis://[user@]host[:port], rediss:// for TLS, "
+                 "or unix:///path (default redis://127.0.0.1:6379); "
+                 "for its password use --set upstream.password-file=FILE, "
+                 "or HEATSINK_UPSTREAM_PASSWORD");
   app.add_option("--admin", flags.admin,
                  "Address of the admin API, host:port, or off (default 127.0.0.1:6390)");
   app.add_option("--workers", flags.workers,
@@ -56,6 +59,11 @@ Result<ConfigText> read_config_text(const ProxyFlags& flags) {
   Result<std::string> text = read_config_file(name);
   if (!text.ok()) return text.error();
   return ConfigText{std::move(text).value(), name};
+}
+
+void BuiltConfiguration::log_deprecated(std::span<const std::string> known) const {
+  for (const std::string& sentence : deprecated)
+    if (std::ranges::find(known, sentence) == known.end()) log(LogLevel::kWarning, sentence);
 }
 
 BuiltConfiguration build_configuration(const ProxyFlags& flags, const ConfigText& file,
@@ -82,6 +90,7 @@ BuiltConfiguration build_configuration(const ProxyFlags& flags, const ConfigText
     (is_removed ? built.left_out : built.rules)
         .push_back({options.rules[i], list.origin(i), is_live});
   }
+  built.deprecated = rows.deprecated_in_use();
   built.options = options;
   built.options.rules.clear();
   for (const BuiltConfiguration::Rule& rule : built.rules)

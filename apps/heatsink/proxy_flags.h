@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct AddedRule {
   std::string match;
   std::string origin;  // "added live 2026-11-25T12:00:00Z by 127.0.0.1:5000"
 };
-// What an operator has changed since the start; it outlives another file, and ends with the
+// Changes of an operator since the start; they outlive another file, and end with the
 // process.
 struct LiveRules {
   std::vector<AddedRule> added;
@@ -54,7 +55,11 @@ struct BuiltConfiguration {
   std::vector<Rule> rules;       // those of `options`, in their order
   // Rules of the file or of --rule that LiveRules::removed keeps out.
   std::vector<Rule> left_out;
-  ConfigFaults faults;  // not empty: do not use the rest
+  ConfigFaults faults;                  // not empty: do not use the rest
+  std::vector<std::string> deprecated;  // OptionSet::deprecated_in_use()
+
+  // Writes to the log each sentence of `deprecated` that `known` does not have.
+  void log_deprecated(std::span<const std::string> known = {}) const;
 };
 // Reads the files of the passwords that the options name.
 BuiltConfiguration build_configuration(const ProxyFlags& flags, const ConfigText& file,

@@ -96,8 +96,8 @@ void add_thresholds_flag(CLI::App& app, ReplayOptions& options) {
            options.grid.hot_qps = std::move(list).value();
            std::sort(options.grid.hot_qps.begin(), options.grid.hot_qps.end());
          },
-         "Also try copies of hot keys only (cache.admission: hot), with these thresholds "
-         "(hot-qps), as in 100,200,500; auto: chosen from the traffic")
+         "Also try copies of hot keys only (cache.admission: hot), "
+         "with these thresholds (hot-qps), as in 100,200,500; auto: chosen from the traffic")
       ->type_name("LIST");
 }
 
@@ -116,16 +116,16 @@ void add_grid_flags(CLI::App& app, replay::SavingsGrid& grid) {
   add_parsed_flag(
       app, "--windows", grid.windows,
       [](const std::string& text) { return parse_list<Nanos>(text, parse_window); }, "",
-      "Windows to try with --thresholds, as in 2s,10s,60s (default: three that fit into the "
-      "trace). Without it, the first one is the window of the accuracy")
+      "Windows to try with --thresholds, "
+      "as in 2s,10s,60s (default: three that fit into the trace). "
+      "Without it, the first one is the window of the accuracy")
       ->type_name("LIST");
   add_parsed_flag(
       app, "--capacities", grid.capacities,
       [](const std::string& text) { return parse_list<replay::Capacity>(text, parse_capacity); },
       "",
-      "Cache sizes to try, in copies or bytes, as in 1000,4096,16mb (default: 1000 .. 65536 "
-      "copies; "
-      "hot keys only: 10 .. 4096)")
+      "Cache sizes to try, in copies or bytes, "
+      "as in 1000,4096,16mb (default: 1000 .. 65536 copies; hot keys only: 10 .. 4096)")
       ->type_name("LIST");
 }
 
@@ -159,13 +159,13 @@ int run_replay(int argc, char** argv) {
   ReplayOptions options;
   options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
   CLI::App app(
-      "Replays a recorded trace in virtual time: which keys were hot, what local copies would "
-      "have saved, and how much room to give them.",
+      "Replays a recorded trace in virtual time: "
+      "which keys were hot, what local copies would have saved, and how much room to give them.",
       argv[0]);
   app.add_option("TRACE", options.trace,
-                 "Trace to read: CSV with a header (t_ms,key,op,size), output of 'redis-cli "
-                 "MONITOR', a recording of 'heatsink top --record', or packets (pcap, pcapng); "
-                 "plain or zstd; - is standard input")
+                 "Trace to read: CSV with a header (t_ms,key,op,size), "
+                 "output of 'redis-cli MONITOR', a recording of 'heatsink top --record', "
+                 "or packets (pcap, pcapng); plain or zstd; - is standard input")
       ->type_name("FILE")
       ->required();
   add_timing_flags(app, options.reading.timing);
@@ -177,14 +177,14 @@ int run_replay(int argc, char** argv) {
   add_bytes_flag(app, "--value-size", options.rules.value_bytes_assumed, Bytes{0},
                  "Size assumed for values whose size is not in the trace");
   add_parsed_flag(app, "--at-once", options.rules.at_once, parse_at_once, "1",
-                  "Commands that clients send at once (pipelines): the more, the less a hit spares "
-                  "the server, and the more a fill costs it")
+                  "Commands that clients send at once (pipelines): "
+                  "the more, the less a hit spares the server, and the more a fill costs it")
       ->type_name("NUMBER");
   add_duration_flag(app, "--expire", options.rules.expire_after_write,
                     "Maximum lifetime of a copy (cache.expire-after-write)");
   add_bytes_flag(app, "--memory", options.reading.memory_max, mebibytes(1),
-                 "Maximum memory for the trace: 16 bytes per access, and 50 bytes and the name per "
-                 "key; the rest is not read");
+                 "Maximum memory for the trace: "
+                 "16 bytes per access, and 50 bytes and the name per key; the rest is not read");
   add_output_flags(app, options);
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   return run_replay_session(options);

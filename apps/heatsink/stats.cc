@@ -106,8 +106,8 @@ void add_flags(CLI::App& app, StatsOptions& options, ServerFlags& server) {
                  "unix:///path; of a cluster any node")
       ->required();
   app.add_option("NAME", options.name,
-                 "Name of a statistic, bytes as they are shown; a glob (\"api:*\") prints a table "
-                 "of all that match")
+                 "Name of a statistic, bytes as they are shown; "
+                 "a glob (\"api:*\") prints a table of all that match")
       ->default_str("*");
   add_duration_flag(app, "--window", options.window,
                     "Length of the window; at most the time that the statistic is kept");
@@ -122,8 +122,8 @@ void add_flags(CLI::App& app, StatsOptions& options, ServerFlags& server) {
                  "File with the CAs that sign the server's certificate (PEM)")
       ->type_name("FILE");
   app.footer(
-      "Exit code: 0, or 1 if there is no such statistic or the server does not answer. A table "
-      "scans all keys of the server, in steps; in a cluster only the keys of this node.");
+      "Exit code: 0, or 1 if there is no such statistic or the server does not answer. "
+      "A table scans all keys of the server, in steps; in a cluster only the keys of this node.");
 }
 
 }  // namespace

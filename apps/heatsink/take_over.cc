@@ -240,10 +240,9 @@ void TakeOver::Answers::send(std::uint64_t token, bool taken_here) {
   if (!taken_here)
     log_limited(LogLevel::kWarning, "not taken",
                 is_refusal
-                    ? "taking over: a client goes on in the process before this one, because "
-                      "its server is not known here yet"
-                    : "taking over: a client was closed, because its server is not known "
-                      "here yet",
+                    ? "taking over: a client goes on in the process before this one, "
+                      "because its server is not known here yet"
+                    : "taking over: a client was closed, because its server is not known here yet",
                 BootClock::now());
   const handover::Message answer =
       is_refusal ? handover::Message(handover::Refused{token}) : handover::Taken{token};

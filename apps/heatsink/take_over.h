@@ -40,7 +40,8 @@ class TakeOver {
   Status begin(proxy::Proxy& proxy);
 
  private:
-  // What the workers tell the predecessor. Thread-safe; lives until the last client is answered.
+  // The answers of the workers to the predecessor. Thread-safe; lives until the last client is
+  // answered.
   struct Answers {
     explicit Answers(handover::Channel to) : channel(std::move(to)) {}
     void send(std::uint64_t token, bool taken);
@@ -70,7 +71,7 @@ class TakeOver {
   net::Fd admin_;
   net::SocketFile file_;
   LiveRules rules_;
-  std::vector<copies::CopyKeeper::LastingKey> keys_;
+  std::vector<copies::LastingKey> keys_;
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink top: shows the hot keys of a running proxy, or of any server, live.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <iostream>
 
 #include "apps/heatsink/flags.h"
+#include "apps/heatsink/history/moment_text.h"
 #include "apps/heatsink/top/session.h"
 #include "apps/heatsink/top_server_flags.h"
 #include "apps/heatsink/typed_flag.h"
@@ -32,8 +34,8 @@ void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
       ->type_name("ORDER");
   add_parsed_flag(
       app, "--filter", rows.filter, [](const std::string& text) { return parse_filter(text); }, "",
-      "Show only keys with this prefix or pattern; also words such as db=0 command=GET "
-      "client=10.0.")
+      "Show only keys with this prefix or pattern; "
+      "also words such as db=0 command=GET client=10.0.")
       ->type_name("FILTER");
   app.add_option("--limit", rows.limit,
                  "Maximum number of rows; 0: all (as text, but not on a terminal: 20)")
@@ -45,6 +47,28 @@ void add_choices(CLI::App& app, TopOptions& options, CLI::Option* json) {
   app.add_flag_callback(
       "--no-color", [&options] { options.colors = tui::Colors::kNone; },
       "Use no colours, as with NO_COLOR=1");
+}
+
+CLI::Option* add_at_flag(CLI::App& app, TopOptions& options) {
+  return add_parsed_flag(
+             app, "--at", options.at,
+             [](const std::string& text) -> Result<std::optional<WallTime>> {
+               Result<WallTime> moment = parse_moment(text, std::chrono::system_clock::now());
+               if (!moment) return moment.error();
+               return std::optional<WallTime>(*moment);
+             },
+             "",
+             "Begin with what was hot then, from the proxy's history: 15:00, '2026-11-28 15:00', "
+             "90m (so long ago)")
+      ->type_name("TIME");
+}
+
+// Null: there is none.
+const char* fault_of_moment(const TopOptions& options) {
+  if (!options.at) return nullptr;
+  if (options.server) return "only a proxy has a history from before; leave the server out";
+  if (*options.at >= std::chrono::system_clock::now()) return "that moment has not come yet";
+  return nullptr;
 }
 
 }  // namespace
@@ -70,19 +94,22 @@ int run_top(int argc, char** argv) {
       ->type_name("DURATION");
   add_duration_flag(app, "--for", options.run_for,
                     "Stop after this time; 0: run until interrupted");
+  CLI::Option* const at = add_at_flag(app, options);
   app.add_flag("--once", options.once, "Print one answer and exit; exit code 1 if there is none");
-  auto* json = app.add_flag("--json", options.json, "Print the answers as JSON, one per line");
+  auto* json =
+      app.add_flag("--json", options.json, "Print the answers as JSON, one per line")->excludes(at);
   auto* csv =
       app.add_flag("--csv", options.csv, "Print the keys of each answer as CSV, with a timestamp")
-          ->excludes(json);
+          ->excludes(json)
+          ->excludes(at);
   app.add_flag_callback(
          "--spreadsheet", [&options] { options.csv_text = CsvText::kDefused; },
          "With --csv: put an apostrophe before names that a spreadsheet would read as a formula")
       ->needs(csv);
   add_choices(app, options, json);
   app.add_option("--record", options.record_file,
-                 "Append the answers to this file, for 'heatsink replay'; compressed with zstd if "
-                 "it ends in .zst")
+                 "Append the answers to this file, for 'heatsink replay'; "
+                 "compressed with zstd if it ends in .zst")
       ->type_name("FILE");
   ServerFlags server;
   add_server_flags(app, server);
@@ -93,6 +120,10 @@ int run_top(int argc, char** argv) {
     return kMisused;
   }
   options.server = std::move(observed).value();
+  if (const char* const fault = fault_of_moment(options); fault != nullptr) {
+    std::cerr << argv[0] << ": --at: " << fault << "\n";
+    return kMisused;
+  }
   return run_top_session(options);
 }
 

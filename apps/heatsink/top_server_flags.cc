@@ -84,9 +84,10 @@ Status check_sources(const ServerFlags& flags, const std::vector<std::string>& s
 
 void add_server_flags(CLI::App& app, ServerFlags& flags) {
   app.add_option("SERVER", flags.url,
-                 "Server to look at, with nothing installed there: redis://[user@]host[:port], "
-                 "rediss:// for TLS, unix:///path; of a cluster any node. Without it: the proxy at "
-                 "--admin, or the network with --source capture");
+                 "Server to look at, with nothing installed there: "
+                 "redis://[user@]host[:port], rediss:// for TLS, unix:///path; "
+                 "of a cluster any node. Without it: "
+                 "the proxy at --admin, or the network with --source capture");
   app.add_option(
          "--source", flags.sources,
          "How to look at the server: " + names_of_sources() +
@@ -94,22 +95,22 @@ void add_server_flags(CLI::App& app, ServerFlags& flags) {
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--node", flags.node,
-                 "Masters of a cluster to look at: all, busiest, or HOST:PORT (default: busiest "
-                 "for monitor and auto, else all)")
+                 "Masters of a cluster to look at: "
+                 "all, busiest, or HOST:PORT (default: busiest for monitor and auto, else all)")
       ->type_name("NODE");
   app.add_option("--interface", flags.interface,
                  "Network interface for --source capture; any: all interfaces")
       ->capture_default_str()
       ->type_name("IF");
   app.add_option("--port", flags.ports,
-                 "Server port for --source capture; may be repeated (default: the port of the "
-                 "server, or 6379)")
+                 "Server port for --source capture; "
+                 "may be repeated (default: the port of the server, or 6379)")
       ->check(CLI::Range(1, 65535))
       ->type_name("N");
   app.add_option("--replies", flags.replies,
                  "Which replies --source capture reads while there are more than 10000 per second: "
-                 "sampled (those of 1 connection in 8, in turn) or all (takes more CPU time of the "
-                 "server's machine)")
+                 "sampled (those of 1 connection in 8, in turn) or all "
+                 "(takes more CPU time of the server's machine)")
       ->capture_default_str()
       ->check(CLI::IsMember({"sampled", "all"}))
       ->type_name("WHICH");

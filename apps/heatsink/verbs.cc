@@ -14,6 +14,7 @@ std::span<const Verb> verbs() {
        run_config},
       {"doctor", "Checks a server and this machine: what is wrong, what it costs, how to mend it.",
        run_doctor},
+      {"drop", "Drops the local copies of a key from a running proxy.", run_drop},
       {"explain", "Shows what is known of one key, and what would take load off it.", run_explain},
       {"health", "Asks a running proxy whether it is fine, for probes: the exit code says so.",
        run_health},
@@ -26,10 +27,12 @@ std::span<const Verb> verbs() {
       {"replay",
        "Replays a trace: which keys were hot, what caching would have saved, what to set.",
        run_replay},
-      {"rule", "Adds, removes and lists the rules of a running proxy.", run_rule},
+      {"rule", "Adds, removes, tries and lists the rules of a running proxy.", run_rule},
       {"stats", "Shows window statistics: what all processes added in the last minute.", run_stats},
       {"top", "Shows the hot keys of a running proxy, or of any server, live.", run_top},
       {"warm", "Keeps keys hot and loaded in a running proxy for some time.", run_warm},
+      {"watch", "Shows many proxies and libraries as one: a page and an API of their sum.",
+       run_watch},
   };
   return rows;
 }

@@ -25,6 +25,7 @@ int run_alert(int argc, char** argv);
 int run_completion(int argc, char** argv);
 int run_config(int argc, char** argv);
 int run_doctor(int argc, char** argv);
+int run_drop(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_health(int argc, char** argv);
 int run_history(int argc, char** argv);
@@ -36,6 +37,7 @@ int run_rule(int argc, char** argv);
 int run_stats(int argc, char** argv);
 int run_top(int argc, char** argv);
 int run_warm(int argc, char** argv);
+int run_watch(int argc, char** argv);
 
 // In the order --help shows them.
 std::span<const Verb> verbs();

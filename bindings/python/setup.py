@@ -60,8 +60,8 @@ def build_library(build: pathlib.Path) -> None:
         run("cmake", "--build", build, "--target", "heatsink_c", "--parallel", jobs)
     except subprocess.CalledProcessError as error:
         raise SystemExit(
-            "heatsink: cannot build libheatsink.so (see above); the libraries that it needs are "
-            f"in deploy/debian-packages.txt: {error}"
+            "heatsink: cannot build libheatsink.so (see above); "
+            f"the libraries that it needs are in deploy/debian-packages.txt: {error}"
         ) from None
 
 

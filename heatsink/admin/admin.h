@@ -6,3 +6,4 @@
 
 #include "heatsink/admin/metrics_text.h"  // IWYU pragma: export
 #include "heatsink/admin/pages.h"         // IWYU pragma: export
+#include "heatsink/admin/sources.h"       // IWYU pragma: export

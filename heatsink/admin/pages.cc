@@ -2,7 +2,6 @@
 #include "heatsink/admin/pages.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +10,12 @@
 
 #include "heatsink/admin/page_events.h"
 #include "heatsink/admin/page_files.h"
-#include "heatsink/base/log.h"
-#include "heatsink/base/printable.h"
+#include "heatsink/admin/page_of.h"
+#include "heatsink/admin/page_orders.h"
 #include "heatsink/base/units.h"
 #include "heatsink/report/events_json.h"
 #include "heatsink/report/hotkeys_json.h"
-#include "heatsink/report/key_json.h"
-#include "heatsink/report/warm_json.h"
+#include "heatsink/report/inspection.h"
 
 namespace heatsink::admin {
 namespace {
@@ -33,27 +31,31 @@ Answer get_hotkeys(const Sources& sources, const Question& asked) {
   return json_answer(hotkeys_json(report, asked.now.wall_at(report.at)));
 }
 
-std::optional<std::uint64_t> number_in(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::uint32_t> db_in(const std::string& text) {
   constexpr std::uint64_t kDbMax = INT32_MAX;  // the maximum of any server
-  const std::optional<std::uint64_t> db = number_in(text);
+  const std::optional<std::uint64_t> db = whole_number_in(text);
   if (!db || *db > kDbMax) return std::nullopt;
   return static_cast<std::uint32_t>(*db);
 }
 
 constexpr std::uint64_t kLastSecond = 253'402'300'799;  // of the year 9999
 
-// Seconds since 1970. Nothing: no such number, or one that no clock of a person shows.
-std::optional<WallTime> day_time_in(const std::string& text) {
-  const std::optional<std::uint64_t> seconds = number_in(text);
-  if (!seconds || *seconds > kLastSecond / 100) return std::nullopt;
-  return WallTime(std::chrono::seconds(*seconds));
+struct DayRange {
+  std::optional<WallTime> from{}, to{};
+};
+constexpr const char* kWrongTime =
+    "from and to must be seconds since 1970, as in from=1795867200\n";
+
+// Nothing: a time that is none.
+std::optional<DayRange> day_range_in(std::string_view query) {
+  DayRange out;
+  for (auto [name, time] : {std::pair{"from", &out.from}, std::pair{"to", &out.to}}) {
+    const std::optional<std::string> text = query_value(query, name);
+    if (!text) continue;
+    *time = day_time_in(*text);
+    if (!*time) return std::nullopt;
+  }
+  return out;
 }
 
 constexpr std::uint64_t kLongestStep = 31 * 86'400;  // seconds
@@ -65,15 +67,12 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
   const auto boot_at = [&asked](WallTime wall) {
     return asked.now.boot - std::chrono::duration_cast<Nanos>(asked.now.wall - wall);
   };
-  for (auto [name, moment] : {std::pair{"from", &range.from}, std::pair{"to", &range.to}}) {
-    const std::optional<std::string> text = query_value(asked.query, name);
-    if (!text) continue;
-    const std::optional<WallTime> wall = day_time_in(*text);
-    if (!wall) return wrong("from and to must be seconds since 1970, as in from=1795867200");
-    *moment = boot_at(*wall);
-  }
+  const std::optional<DayRange> times = day_range_in(asked.query);
+  if (!times) return Answer{400, kWrongTime};
+  if (times->from) range.from = boot_at(*times->from);
+  if (times->to) range.to = boot_at(*times->to);
   if (const auto text = query_value(asked.query, "step")) {
-    const std::optional<std::uint64_t> step = number_in(*text);
+    const std::optional<std::uint64_t> step = whole_number_in(*text);
     const auto is_it = [&](const heat::Tier& tier) {
       return step && static_cast<std::int64_t>(*step) == tier.step_s;
     };
@@ -83,12 +82,12 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
     range.step_s = static_cast<std::int64_t>(*step);
   }
   if (const auto text = query_value(asked.query, "after")) {
-    const std::optional<std::uint64_t> after = number_in(*text);
+    const std::optional<std::uint64_t> after = whole_number_in(*text);
     if (!after || *after > kLastSecond) return wrong("after must be one of the answer's numbers");
     range.after = static_cast<std::int64_t>(*after);
   }
   if (const auto text = query_value(asked.query, "rows")) {
-    const std::optional<std::uint64_t> rows = number_in(*text);
+    const std::optional<std::uint64_t> rows = whole_number_in(*text);
     if (!rows || *rows == 0 || *rows > heat::History::kRowsMax)
       return wrong("rows must be 1 to 256");
     range.rows_max = *rows;
@@ -96,6 +95,11 @@ Answer get_heatmap(const Sources& sources, const Question& asked) {
   return json_answer(heat::heatmap_json(
       sources.heatmap(range, asked.now),
       [&asked](TimePoint moment) { return asked.now.wall_at(moment); }, sources.has_history_file));
+}
+
+Answer get_counts(const Sources& sources, const Question& asked) {
+  const heat::Moment moment = sources.counts().value_or(heat::Moment{.at = asked.now.boot});
+  return json_answer(heat::moment_json(moment, asked.now.boot - moment.at));
 }
 
 Answer get_advice(const Sources& sources, const Question& asked) {
@@ -114,7 +118,22 @@ Answer get_explain(const Sources& sources, const Question& asked) {
 }
 
 Answer get_events(const Sources& sources, const Question& asked) {
-  return json_answer(report::events_json(sources.events(), asked.now.boot, asked.now.wall));
+  const std::optional<DayRange> times = day_range_in(asked.query);
+  if (!times) return {400, kWrongTime};
+  const WallTime from = times->from.value_or(WallTime());
+  const WallTime to = times->to.value_or(asked.now.wall);
+  if (times->from && sources.kept_events) {
+    if (std::optional<std::string> kept = sources.kept_events(from, to, asked.now))
+      return json_answer(*std::move(kept));
+  }
+  std::vector<report::Event> events = sources.events();
+  if (times->from || times->to) {
+    std::erase_if(events, [&](const report::Event& event) {
+      const WallTime at = asked.now.wall_at(event.at);
+      return at < from || at >= to + std::chrono::seconds(1);
+    });
+  }
+  return json_answer(report::events_json(events, asked.now.boot, asked.now.wall));
 }
 
 Answer get_key(const Sources& sources, const Question& asked) {
@@ -158,65 +177,23 @@ Answer get_statistic(const Sources& sources, const Question& asked) {
   return json_answer(std::move(json).value());
 }
 
-Answer warm_answer(const report::WarmReport& report, httpd::Now now) {
-  return json_answer(warm_json(report, now.wall_at(report.at)));
-}
+// Pages that are open ask at the same moment (web/page/app.js): one answer is made for all of them.
+// The keeper's report and its JSON take about a millisecond.
+constexpr Nanos kSharedFor = Millis(250);
 
-Answer get_warm(const Sources& sources, const Question& asked) {
-  const std::optional<std::string> text = query_value(asked.query, "search");
-  const std::optional<std::uint64_t> search = text ? number_in(*text) : 0;
-  if (!search) return {400, "search must be the number of a search, from the answer to its POST\n"};
-  return warm_answer(sources.warmed(*search), asked.now);
-}
-
-Answer order(const Sources& sources, const Question& asked, bool ends) {
-  Result<report::WarmOrder> order = report::parse_warm_order(asked.request.body, ends);
-  if (!order.ok()) return {400, order.error().message + "\n"};
-  log(LogLevel::kInfo, std::string(ends ? "the end of warming" : "warming") +
-                           " was ordered by the admin API, " + printable(asked.request.peer));
-  return warm_answer(sources.warm(*std::move(order)), asked.now);
-}
-
-Answer post_warm(const Sources& sources, const Question& asked) {
-  return order(sources, asked, false);
-}
-
-Answer post_warm_end(const Sources& sources, const Question& asked) {
-  return order(sources, asked, true);
-}
-
-Answer get_config(const Sources& sources, const Question& /*asked*/) {
-  return json_answer(sources.config());
-}
-
-Answer outcome(Sources::ConfigAnswer answer) {
-  Answer out = json_answer(std::move(answer.json));
-  constexpr unsigned kUnprocessable = 422;
-  if (!answer.is_done) out.status = kUnprocessable;
-  return out;
-}
-
-Answer post_config(const Sources& sources, const Question& asked) {
-  const Result<report::ConfigOrder> order = report::parse_config_order(asked.request.body);
-  if (!order.ok()) return {400, order.error().message + "\n"};
-  return outcome(sources.change_config(*order, asked.request.peer));
-}
-
-Answer post_rules(const Sources& sources, const Question& asked) {
-  const Result<report::RuleOrder> order = report::parse_rule_order(asked.request.body);
-  if (!order.ok()) return {400, order.error().message + "\n"};
-  return outcome(sources.change_rules(*order, asked.request.peer));
-}
-
-using SharedSources = std::shared_ptr<const Sources>;
-using PageOf = Answer (*)(const Sources&, const Question&);
-
-// `takes`: the parameters of the page. Another one is a mistake, and would be without effect.
-httpd::Route::Page page_of(SharedSources sources, PageOf of, std::vector<std::string> takes = {}) {
-  return [sources = std::move(sources), of, takes = std::move(takes)](const Question& asked) {
-    if (const auto name = httpd::unknown_parameter(asked.query, takes))
-      return Answer{400, "unknown parameter '" + printable(*name, 64) + "'\n"};
-    return of(*sources, asked);
+httpd::Route::Page shared_for_a_moment(httpd::Route::Page page) {
+  struct Kept {
+    std::optional<TimePoint> at;
+    Answer answer;
+  };
+  return [page = std::move(page), kept = std::make_shared<Kept>()](const Question& asked) {
+    if (!asked.query.empty()) return page(asked);
+    const Nanos age = kept->at ? asked.now.boot - *kept->at : kSharedFor;
+    if (age < Nanos(0) || age >= kSharedFor) {
+      kept->answer = page(asked);
+      kept->at = asked.now.boot;
+    }
+    return kept->answer;
   };
 }
 
@@ -234,9 +211,13 @@ void add_page(const SharedSources& shared, std::vector<httpd::Route>& out) {
     out.push_back(std::move(stream));
     for (httpd::Route& file : page_files()) out.push_back(std::move(file));
   }
+  if (shared->counts) {
+    out.push_back({"/api/counts", "the busiest keys with bounds, for heatsink watch, as JSON",
+                   Pace::kSlow, page_of(shared, get_counts)});
+  }
   if (shared->advice) {
     out.push_back({"/api/advice", "what would relieve the hot keys, as JSON", Pace::kSlow,
-                   page_of(shared, get_advice)});
+                   shared_for_a_moment(page_of(shared, get_advice))});
   }
   if (shared->explain) {
     out.push_back({"/api/explain", "what would relieve a key, as JSON: ?name=NAME&db=0",
@@ -255,7 +236,7 @@ std::vector<httpd::Route> pages_of(Sources sources) {
       httpd::health_route(shared->ready),
       httpd::metrics_route(shared->metrics),
       {"/api/hotkeys", "the hot keys with their evidence, and totals of the node, as JSON",
-       Pace::kSlow, page(get_hotkeys)}};
+       Pace::kSlow, shared_for_a_moment(page(get_hotkeys))}};
   if (shared->alive) out.insert(out.begin() + 1, httpd::life_route(shared->alive));
   out.push_back(httpd::version_route());
   if (shared->key) {
@@ -263,7 +244,7 @@ std::vector<httpd::Route> pages_of(Sources sources) {
                    page(get_key, {"name", "db"})});
   }
   out.push_back({"/api/events", "keys that became hot or stopped being hot, as JSON", Pace::kSlow,
-                 page(get_events)});
+                 page(get_events, {"from", "to"})});
   add_page(shared, out);
   if (shared->health) {
     out.push_back({"/api/health", "what the checks of server and machine found, as JSON",
@@ -281,18 +262,7 @@ std::vector<httpd::Route> pages_of(Sources sources) {
     out.push_back({"/api/stats", "a window statistic, as JSON: ?key=NAME&window=60s", Pace::kSlow,
                    page(get_statistic, {"key", "window"})});
   }
-  if (shared->warm && shared->warmed) {
-    out.push_back({"/api/warm", "the warmed keys, as JSON; POST: warm keys", Pace::kSlow,
-                   page(get_warm, {"search"}), page(post_warm)});
-    out.push_back({"/api/warm/end", "the warmed keys, as JSON; POST: stop warming keys",
-                   Pace::kSlow, page(get_warm, {"search"}), page(post_warm_end)});
-  }
-  if (shared->config && shared->change_config && shared->change_rules) {
-    out.push_back({"/api/config", "the configuration that holds now, as JSON; POST: change it",
-                   Pace::kSlow, page(get_config), page(post_config)});
-    out.push_back({"/api/rules", "the same; POST: add or remove a rule", Pace::kSlow,
-                   page(get_config), page(post_rules)});
-  }
+  add_orders(shared, out);
   return out;
 }
 

@@ -55,6 +55,48 @@ Answer get(std::string_view target, const Sources& sources = sample_sources()) {
   return answer({"GET", target, "localhost", false}, sources);
 }
 
+// Eight pages in browsers ask in the same moment.
+TEST(AdminPages, WhoAsksAtTheSameMomentSharesAReport) {
+  Sources sources = sample_sources();
+  int reports = 0;
+  sources.report = [&reports] {
+    ++reports;
+    return report::sample_report();
+  };
+  const httpd::RouteTable table(pages_of(sources));
+  const auto ask = [&table](Nanos later, std::string_view target = "/api/hotkeys") {
+    return table.answer({"GET", target, "localhost", false},
+                        {kNow.boot + later, kNow.wall + later});
+  };
+  const std::string body = ask(Nanos(0)).body;
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(ask(Millis(30 * i)).body, body);
+  EXPECT_EQ(reports, 1);
+  ask(Millis(250));
+  EXPECT_EQ(reports, 2) << "nobody gets an old one";
+  EXPECT_EQ(ask(Millis(251), "/api/hotkeys?x=1").status, 400U);
+  ask(Millis(-5000));
+  EXPECT_EQ(reports, 3);
+}
+
+TEST(AdminPages, CountsOfNowForAWatch) {
+  EXPECT_EQ(get("/api/counts").status, 404U) << "a process without a history";
+  Sources sources = sample_sources();
+  std::optional<heat::Moment> counted;
+  sources.counts = [&counted] { return counted; };
+  const Result<heat::Moment> none = heat::parse_moment(get("/api/counts", sources).body, kNow.boot);
+  ASSERT_TRUE(none.ok()) << none.error().message;
+  EXPECT_TRUE(none->items.empty());
+  counted.emplace();
+  counted->at = kNow.boot - std::chrono::seconds(2);
+  counted->items.push_back({.identity = {.name = "a"}, .rate = 5, .rate_high = 6});
+  const Result<heat::Moment> one = heat::parse_moment(get("/api/counts", sources).body, kNow.boot);
+  ASSERT_TRUE(one.ok()) << one.error().message;
+  EXPECT_EQ(one->at, counted->at);
+  ASSERT_EQ(one->items.size(), 1U);
+  EXPECT_EQ(one->items[0].rate_high, 6);
+  EXPECT_EQ(get("/api/counts?x=1", sources).status, 400U);
+}
+
 TEST(AdminPages, EachPathHasItsAnswer) {
   EXPECT_EQ(get("/healthz").body, "ok\n");
   EXPECT_THAT(get("/metrics").body, HasSubstr("heatsink_hits_total 7\n"));
@@ -90,6 +132,56 @@ TEST(AdminPages, AHeatmapIsAskedByTheTimeOfDay) {
   EXPECT_EQ(asked.rows_max, 3u);
   EXPECT_EQ(get("/api/heatmap", sources).status, 200u);
   EXPECT_EQ(asked.to - asked.from, std::chrono::minutes(10)) << "the default";
+}
+
+// Of the last two seconds, and one from the minute before.
+Sources with_three_events() {
+  Sources sources = sample_sources();
+  sources.events = [] {
+    std::vector<report::Event> events(3);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      events[i].number = i + 1;
+      events[i].at = TimePoint(std::chrono::seconds(i == 0 ? 940 : 1000 + static_cast<int>(i)));
+    }
+    return events;
+  };
+  return sources;
+}
+
+TEST(AdminPages, EventsOfATimeComeFromMemory) {
+  const Sources sources = with_three_events();
+  const auto numbers = [&sources](const std::string& query) {
+    const std::string body = get("/api/events" + query, sources).body;
+    std::string out;
+    for (const char* each : {"1", "2", "3"})
+      if (body.find(std::string("\"number\":") + each) != body.npos) out += each;
+    return out;
+  };
+  EXPECT_EQ(numbers(""), "123");
+  EXPECT_EQ(numbers("?from=1795262400"), "23");
+  EXPECT_EQ(numbers("?from=1795262401&to=1795262401"), "2");
+  EXPECT_EQ(numbers("?to=1795262350"), "1");
+  for (const char* wrong : {"?from=yesterday", "?to=-1", "?at=5"})
+    EXPECT_EQ(get(std::string("/api/events") + wrong, sources).status, 400U) << wrong;
+}
+
+TEST(AdminPages, EventsThatTheMemoryForgotComeFromTheFile) {
+  Sources sources = with_three_events();
+  WallTime from{}, to{};
+  sources.kept_events = [&](WallTime begin, WallTime end,
+                            httpd::Now) -> std::optional<std::string> {
+    from = begin;
+    to = end;
+    if (begin >= kNow.wall - std::chrono::minutes(1)) return std::nullopt;
+    return "{\"source\":\"file\"}\n";
+  };
+  EXPECT_EQ(get("/api/events?from=1795260000&to=1795262000", sources).body,
+            "{\"source\":\"file\"}\n");
+  EXPECT_EQ(from, WallTime(std::chrono::seconds(1'795'260'000)));
+  EXPECT_EQ(to, WallTime(std::chrono::seconds(1'795'262'000)));
+  EXPECT_THAT(get("/api/events?from=1795262400", sources).body, HasSubstr("\"number\":2"));
+  EXPECT_EQ(to, kNow.wall) << "the default";
+  EXPECT_THAT(get("/api/events", sources).body, HasSubstr("\"number\":1"));
 }
 
 TEST(AdminPages, AHeatmapOfAFileHasStepsOfHours) {

@@ -150,11 +150,14 @@ std::uint64_t Chooser::history() const {
   return static_cast<std::uint64_t>(std::min(in_pause, static_cast<double>(longest)));
 }
 
-double Chooser::fills_per_read() const {
+const Chooser::Alternative& Chooser::current_or_best() const {
   for (const Alternative& each : alternatives_)
-    if (each.miniature.choice() == choice_) return each.tally.fills_per_read();
-  return best().tally.fills_per_read();
+    if (each.miniature.choice() == choice_) return each;
+  return best();
 }
+
+double Chooser::fills_per_read() const { return current_or_best().tally.fills_per_read(); }
+double Chooser::hits_per_read() const { return current_or_best().tally.hits_per_read(); }
 
 std::vector<Chooser::Estimate> Chooser::estimates() const {
   std::vector<Estimate> all;

@@ -77,6 +77,7 @@ class Chooser {
   std::vector<Estimate> estimates() const;  // one per alternative
   // The rate of the current choice, or of the best alternative if nothing is copied.
   double fills_per_read() const;
+  double hits_per_read() const;  // of the same
   // For the latest choice that copied anything. Empty at first, and for some time after a change.
   std::vector<CopyCurve::Point> curve() const { return curve_.points(costs_); }
 
@@ -88,6 +89,7 @@ class Chooser {
 
   void decide(TimePoint now);
   const Alternative& best() const;
+  const Alternative& current_or_best() const;
   bool pays_in_fact() const;
 
   const ChooserOptions options_;

@@ -12,6 +12,11 @@ double lone_fill(const TrafficShape& shape, const ServerPrices& prices) {
                   0.0);
 }
 
+// A hit spares a wake-up only if hits answer all that would have come at once.
+double spared_wake_ups(const TrafficShape& shape) {
+  return shape.spared_wake_ups >= 0 ? shape.spared_wake_ups : 1 / (shape.at_once * shape.at_once);
+}
+
 double spared_by_hit(const TrafficShape& shape, const Prices& prices) {
   return prices.server_weight * spared_seconds(shape, prices.server) +
          spared_seconds(shape, prices.proxy);
@@ -32,13 +37,12 @@ double commands_of_fill(const TrafficShape& shape) {
   return shape.awaited * (kCommandsPerFill - 1) + (1 - shape.awaited) * kCommandsPerFill;
 }
 
-// A hit spares a wake-up only if it answers all that would have come at once.
 double spared_seconds(const TrafficShape& shape, const ServerPrices& prices) {
-  return prices.command + prices.wake_up / (shape.at_once * shape.at_once);
+  return prices.command + prices.wake_up * spared_wake_ups(shape);
 }
 
 double spared_seconds(const TrafficShape& shape, const ProxyPrices& prices) {
-  return prices.command + prices.wake_up / (shape.at_once * shape.at_once);
+  return prices.command + prices.wake_up * spared_wake_ups(shape);
 }
 
 double keeper_seconds(const TrafficShape& shape, const ProxyPrices& prices, double together) {

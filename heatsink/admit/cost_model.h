@@ -11,8 +11,10 @@ namespace heatsink::admit {
 // How commands reach a server. To wake up for a request costs a server more than the command
 // itself, so what a hit spares it depends on how many commands come at once.
 struct TrafficShape {
-  double at_once = 1;         // commands of clients that come together; at least 1
-  double awaited = 1;         // of the fills: the share that a client waits for, 0 .. 1
+  double at_once = 1;  // commands of clients that come together; at least 1
+  double awaited = 1;  // of the fills: the share that a client waits for, 0 .. 1
+  // Wake-ups that each hit spares a server; less than 0: not known, so it is guessed.
+  double spared_wake_ups = -1;
   double reads_together = 1;  // reads in the time for which fills are gathered
 };
 

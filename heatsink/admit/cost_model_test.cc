@@ -53,6 +53,16 @@ TEST(CostModelTest, ALoneReadSparesAWakeUpAndOneOfManyDoesNot) {
   EXPECT_NEAR(spared_seconds({.at_once = 20}, kPrices.server), 0.63e-6, 0.01e-6);
 }
 
+// Where clients bunch, the mean hides the turns with few commands.
+TEST(CostModelTest, WakeUpsThatHitsAreSeenToSpareCount) {
+  const TrafficShape even{.at_once = 10, .awaited = 0, .reads_together = 1000};
+  TrafficShape bunched = even;
+  bunched.spared_wake_ups = 0.1;
+  EXPECT_NEAR(spared_seconds(bunched, kPrices.server), 1.9e-6, 0.01e-6);
+  EXPECT_NEAR(spared_seconds(bunched, ProxyPrices{}), 0.9e-6, 0.01e-6);
+  EXPECT_LT(costs_of(bunched, {}).of_fill(0.05), 0.4 * costs_of(even, {}).of_fill(0.05));
+}
+
 // 2 + 6 + 12 us here and 1 us more of the server, for 21.7 us of both.
 TEST(CostModelTest, TheProxysTimeCounts) {
   const Costs costs = costs_of({.at_once = 1, .awaited = 1}, {});

@@ -7,6 +7,8 @@
 namespace heatsink::admit {
 namespace {
 
+constexpr double kShareFollows = 0.1;  // per play(), of which a worker makes about ten per second
+
 double span_seconds(Nanos duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -41,6 +43,10 @@ void CostedChooser::play(std::span<const SampledAccess> accesses, const SizedCho
   const auto reads = std::count_if(accesses.begin(), accesses.end(),
                                    [](const SampledAccess& access) { return !access.is_write; });
   reads_ += static_cast<double>(reads) * static_cast<double>(chooser_.keys_per_sample());
+  if (!accesses.empty()) {
+    const double share = static_cast<double>(reads) / static_cast<double>(accesses.size());
+    reads_share_ += kShareFollows * (share - reads_share_);
+  }
   chooser_.play(accesses, held, now);
 }
 

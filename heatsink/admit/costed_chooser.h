@@ -48,6 +48,8 @@ class CostedChooser {
     return Costs{.reads_to_pay = reads_to_pay_}.earns_again(reads);
   }
   std::uint64_t history() const { return chooser_.history(); }  // as Chooser::history()
+  // Of all accesses: the hits of the choice, or of the best alternative if nothing is copied.
+  double expected_hits() const { return chooser_.hits_per_read() * reads_share_; }
   // What people are shown: in reads of the server, as if the proxy's CPU time were worth nothing.
   // `fill` has its part of the wake-ups.
   Costs costs() const { return costs_for(shape_); }
@@ -75,7 +77,8 @@ class CostedChooser {
   Prices prices_;
   SizedChooser chooser_;
   std::uint32_t reads_to_pay_ = 1;
-  double reads_ = 0;  // since ticked_at_, by the sample
+  double reads_ = 0;        // since ticked_at_, by the sample
+  double reads_share_ = 1;  // of the sampled accesses; older ones count less
   TimePoint ticked_at_{};
 };
 

@@ -52,6 +52,7 @@ class SizedChooser {
   std::vector<Chooser::Estimate> estimates() const { return chooser_->estimates(); }
   std::vector<CopyCurve::Point> curve() const { return chooser_->curve(); }
   double fills_per_read() const { return chooser_->fills_per_read(); }
+  double hits_per_read() const { return chooser_->hits_per_read(); }
   std::size_t copies() const { return chooser_->copies(); }      // that are played
   std::uint64_t history() const { return chooser_->history(); }  // as Chooser::history()
   std::uint64_t keys_per_sample() const { return chooser_->sample_mask() + 1; }

@@ -19,6 +19,7 @@ struct Tally {
     ended = ended * kept + static_cast<double>(more.ended);
   }
   double fills_per_read() const { return reads > 0 ? fills / reads : 0; }
+  double hits_per_read() const { return reads > 0 ? hits / reads : 0; }
   // Reads that copies answer less what they cost, as a share of the reads. May be negative.
   double saved(const Costs& costs) const {
     if (reads <= 0) return 0;

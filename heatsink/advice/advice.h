@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // advice: calculates which reliefs take load off a key, by how much, and why others do not help.
-// Arithmetic only: the caller provides the traffic. Start with advise.h; remedies.h has one
+// Arithmetic only: the caller provides the traffic. Start with advise.h; remedies_of_*.h have one
 // function for each relief, effects.h the formulas, lines.h the lines to paste.
 #pragma once
 

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "heatsink/advice/remedies_of_all.h"
+#include "heatsink/advice/remedies_of_reads.h"
+#include "heatsink/advice/remedies_of_writes.h"
+
 namespace heatsink::advice {
 namespace {
 

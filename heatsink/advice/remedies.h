@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Considers each relief for one key: whether it is in force, would help or would not, and why.
+// What all reliefs of a key share: the case, and the words for what a relief does.
 #pragma once
 
 #include <string>
@@ -36,30 +36,6 @@ struct Case {
   const KeyPlace& place;
   const AdviceOptions& options;
 };
-
-// Reads.
-Remedy consider_copies(const Case& of);
-Remedy consider_warming(const Case& of);
-Remedy consider_library(const Case& of);
-Remedy consider_expiry(const Case& of);
-Remedy consider_stale_while_error(const Case& of);
-Remedy consider_copies_by_age(const Case& of, Nanos age);
-Remedy consider_replicas(const Case& of);
-Remedy consider_splitting(const Case& of);
-
-// For writes, and for keys that are read in another form than they are written.
-Remedy consider_gathering(const Case& of);
-Remedy consider_leases(const Case& of);
-Remedy consider_window_statistics(const Case& of);
-
-// For reads and writes.
-Remedy consider_stale_reads(const Case& of);
-Remedy consider_limit(const Case& of);
-Remedy consider_client_limit(const Case& of);
-Remedy consider_slots(const Case& of);
-
-// Why no process can hold a copy; "" if it can.
-std::string why_no_copies(const Case& of);
 
 // Parts of the texts.
 std::string percent(double part);  // "97.2 %"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/advice/remedies_of_all.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "heatsink/advice/remedies.h"
+#include "heatsink/advice/remedies_of_reads.h"
 
 namespace heatsink::advice {
 namespace {
@@ -50,15 +52,15 @@ Remedy consider_stale_reads(const Case& of) {
   const double rate = rounded_up(kWritesRoom * left.writes_rate + kReadsPart * left.reads_rate);
   if (rate >= rate_of_all(left))
     return no_use(ReliefKind::kStaleReads,
-                  fmt::format("too many writes for its reads: a limit that lets its {:.0f} writes "
-                              "a second through holds nothing back",
+                  fmt::format("too many writes for its reads: a limit "
+                              "that lets its {:.0f} writes a second through holds nothing back",
                               left.writes_rate));
   // A key that is not hot has no copy to serve.
   const double hot = std::max(std::floor(rate_of_all(of.key) / 10), 1.0);
   return remedy(ReliefKind::kStaleReads,
                 unproven_reads(left, rate, of.options.lifetime, of.options.costs),
-                fmt::format("at {:g}/s, the other reads get the last copy, up to {} old, so level "
-                            "key no longer holds",
+                fmt::format("at {:g}/s, the other reads get the last copy, up to {} old, "
+                            "so level key no longer holds",
                             rate, format_duration(10 * of.options.max_staleness)),
                 rule_lines(of.place, {"window: 1s", fmt::format("hot-qps: {:.0f}", hot),
                                       fmt::format("limit: {{rate: {:g}/s, over: stale}}", rate)}));

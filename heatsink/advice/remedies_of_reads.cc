@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/advice/remedies_of_reads.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "heatsink/advice/remedies.h"
 
 namespace heatsink::advice {
 namespace {
@@ -49,7 +49,7 @@ Lines lines_for_copies(const Case& of) {
   return {"heatsink proxy --set upstream.url=" + server_url(of.place)};
 }
 
-// What the existing copies take off the key's whole traffic.
+// The part of the key's whole traffic that existing copies take off.
 Effect effect_of_hits(const Case& of) {
   const double before = server_time(of.key, of.options.costs);
   KeyTraffic without_hits = of.key;

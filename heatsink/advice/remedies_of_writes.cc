@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/advice/remedies_of_writes.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "heatsink/advice/remedies.h"
 
 namespace heatsink::advice {
 namespace {

@@ -50,8 +50,8 @@ SlotAdvice one_key(const SlotLoad& slot, const ClusterLoad& cluster) {
   const std::string moving = cluster.nodes.size() > 1 ? "moving the slot moves the problem"
                                                       : "in a cluster one node would have it all";
   return {SlotAdviceKind::kOneKey,
-          fmt::format("{}, and its key {} makes {}{} of that: {}; give the key local copies, or "
-                      "another relief (heatsink explain)",
+          fmt::format("{}, and its key {} makes {}{} of that: {}; "
+                      "give the key local copies, or another relief (heatsink explain)",
                       where(slot, cluster), slot.key, cluster.is_cpu ? "about " : "",
                       whole_percent(part(slot.key_load, slot.load)), moving),
           {slot.slot}};
@@ -61,11 +61,12 @@ SlotAdvice one_slot(const SlotLoad& slot, const ClusterLoad& cluster) {
   const std::string why = slot.tag.empty()
                               ? "no key of it stands out"
                               : fmt::format("its known keys share the hash tag {{{}}}", slot.tag);
-  return {SlotAdviceKind::kOneTag,
-          fmt::format("{}, and {}: a slot cannot be divided over nodes; spread its keys over more "
-                      "hash tags",
-                      where(slot, cluster), why),
-          {slot.slot}};
+  return {
+      SlotAdviceKind::kOneTag,
+      fmt::format(
+          "{}, and {}: a slot cannot be divided over nodes; spread its keys over more hash tags",
+          where(slot, cluster), why),
+      {slot.slot}};
 }
 
 SlotAdvice unseen(const SlotLoad& slot, const ClusterLoad& cluster) {
@@ -75,8 +76,9 @@ SlotAdvice unseen(const SlotLoad& slot, const ClusterLoad& cluster) {
           : fmt::format("the commands that this proxy sends explain about {} of that",
                         whole_percent(part(slot.explained, slot.load)));
   return {SlotAdviceKind::kUnseen,
-          fmt::format("{}, and {}: other clients use the slot, or its commands cost more than the "
-                      "node's mean; see its keys: heatsink top redis://{} --source slots",
+          fmt::format("{}, and {}: other clients use the slot, "
+                      "or its commands cost more than the node's mean; see its keys: "
+                      "heatsink top redis://{} --source slots",
                       where(slot, cluster), explained, cluster.nodes[slot.node].name),
           {slot.slot}};
 }

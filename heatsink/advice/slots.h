@@ -36,7 +36,7 @@ struct ClusterLoad {
   bool is_cpu = false;          // CPU time as the servers say, of all clients
 };
 
-// What the servers say of all clients, in the order of a ClusterLoad.
+// The servers' figures of all clients, in the order of a ClusterLoad.
 struct CpuTime {
   struct Node {
     double cores = 0;          // CPU time of its process per time

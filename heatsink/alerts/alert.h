@@ -32,15 +32,17 @@ Severity severity_of(Kind kind);
 // says.
 struct Alert {
   Kind kind = Kind::kTest;
-  // What it is about: the key or the node. With the kind, the database and the hash it identifies
+  // The key or the node that it is about. With the kind, the database and the hash it identifies
   // the alert.
   std::string subject = {};
   std::uint32_t db = 0;
-  std::uint64_t key_hash = 0;  // of a key: tells long names apart, of which `subject` has a part
-  std::string summary = {};    // "page:1 is extremely hot: 12034/s, 49.9 % of the traffic"
-  std::string advice = {};     // what to do, a sentence
-  double rate = 0;             // of a key: requests per second
-  double share = 0;            // of a key: part of the traffic, 0 .. 1
+  // For alerts of a key: tells long names apart, of which `subject` has a part. The same in all
+  // processes.
+  std::uint64_t key_hash = 0;
+  std::string summary = {};  // "page:1 is extremely hot: 12034/s, 49.9 % of the traffic"
+  std::string advice = {};   // what to do, a sentence
+  double rate = 0;           // of a key: requests per second
+  double share = 0;          // of a key: part of the traffic, 0 .. 1
   TimePoint since{};
 
   std::string identity() const;
@@ -51,6 +53,13 @@ struct Notice {
   Alert alert;
   bool is_over = false;
   bool is_repeat = false;
+};
+
+// An alert that targets were told of, as one process leaves it to the next one. A plain value.
+struct ToldAlert {
+  Alert alert;
+  TimePoint told_at{};   // the last time
+  bool is_over = false;  // its end has still to be told
 };
 
 }  // namespace heatsink::alerts

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 
+#include "heatsink/alerts/conditions.h"
+
 namespace heatsink::alerts {
 
 void AlertBook::set(const policy::AlertOptions& options) {
   resolve_after_ = options.resolve_after;
   repeat_ = options.repeat_interval;
   per_minute_ = static_cast<double>(options.per_minute);
+  for (std::size_t kind = 0; kind < kKinds; ++kind)
+    learns_[kind] = Conditions::learns(static_cast<Kind>(kind), options);
   tokens_ = filled_at_ ? std::min(tokens_, per_minute_) : per_minute_;
 }
 
@@ -65,6 +69,28 @@ void AlertBook::end_old(std::vector<Notice>& out, TimePoint now) {
     }
     each = entries_.erase(each);
   }
+}
+
+void AlertBook::restore(const std::vector<ToldAlert>& told, TimePoint now) {
+  for (const ToldAlert& each : told) {
+    if (entries_.size() >= kAlertsMax + kSevereMore) return;
+    const Nanos learns = learns_[static_cast<std::size_t>(each.alert.kind)];
+    const TimePoint active_at = now + (each.is_over ? -resolve_after_ : learns);
+    entries_.emplace(each.alert.identity(), Entry{each.alert, active_at, each.told_at});
+  }
+}
+
+std::vector<ToldAlert> AlertBook::told() const {
+  std::vector<ToldAlert> out;
+  for (const auto& [identity, entry] : entries_)
+    if (entry.told_at) out.push_back({entry.alert, *entry.told_at, false});
+  return out;
+}
+
+std::optional<Notice> AlertBook::find(const std::string& identity) const {
+  const auto found = entries_.find(identity);
+  if (found == entries_.end() || !found->second.told_at) return std::nullopt;
+  return Notice{found->second.alert, false, true};
 }
 
 std::vector<Notice> AlertBook::firing() const {

@@ -100,6 +100,86 @@ TEST(AlertBook, HasALimitOfItsOwn) {
               ElementsAre("server", "0 over", "1 over"));
 }
 
+// What a process leaves to the next one.
+std::vector<ToldAlert> left_at(int second, bool is_over = false) {
+  Alert alert = alert_of("a", "before");
+  alert.since = at_second(second - 5);
+  return {{alert, at_second(second), is_over}};
+}
+
+TEST(AlertBook, AnAlertOfTheProcessBeforeIsNotToldAgainAndHasItsEnd) {
+  AlertBook book(short_times());
+  book.restore(left_at(100), at_second(130));
+  EXPECT_THAT(texts_of(book.firing()), ElementsAre("a again"));
+  EXPECT_THAT(book.turn({alert_of("a")}, at_second(130)), IsEmpty());
+  const std::vector<Notice> again = book.turn({alert_of("a", "now")}, at_second(200));
+  EXPECT_THAT(texts_of(again), ElementsAre("a again")) << "after alerts.repeat-interval, from 100";
+  EXPECT_EQ(again[0].alert.since, at_second(95));
+  EXPECT_THAT(texts_of(book.turn({}, at_second(210))), ElementsAre("a over"));
+  EXPECT_EQ(book.told(Kind::kHot), 0U) << "this process raised none";
+}
+
+TEST(AlertBook, WhatEndedWhileNoProcessWatchedEndsSoon) {
+  AlertBook book(short_times());
+  book.restore(left_at(100), at_second(1000));
+  EXPECT_THAT(book.turn({}, at_second(1009)), IsEmpty()) << "it may only have begun to count";
+  EXPECT_THAT(texts_of(book.turn({}, at_second(1010))), ElementsAre("a over"));
+}
+
+TEST(AlertBook, WhatTakesLongToFindIsNotOverAfterARestart) {
+  for (const auto& [kind, found_after] :
+       {std::pair{Kind::kImbalance, 65}, {Kind::kHitRatio, 665}, {Kind::kServerDown, 15}}) {
+    policy::AlertOptions options;
+    options.resolve_after = 10 * kSecond;
+    options.server_down_after = 15 * kSecond;
+    AlertBook book(options);
+    std::vector<ToldAlert> left = left_at(990);
+    left[0].alert.kind = kind;
+    Alert later = alert_of("a");
+    later.kind = kind;
+    book.restore(left, at_second(1000));
+    for (int second = 0; second <= found_after + 5; ++second) {
+      const bool is_found = second >= found_after;
+      EXPECT_THAT(
+          book.turn(is_found ? std::vector{later} : std::vector<Alert>(), at_second(1000 + second)),
+          IsEmpty())
+          << to_string(kind) << " after " << second;
+    }
+    const int last = 1000 + found_after + 5;
+    EXPECT_THAT(book.turn({}, at_second(last + 9)), IsEmpty());
+    EXPECT_THAT(texts_of(book.turn({}, at_second(last + 10))), ElementsAre("a over"))
+        << "once it was found, it ends as ever";
+  }
+}
+
+TEST(AlertBook, WhatIsNeverFoundAfterARestartEnds) {
+  policy::AlertOptions options;
+  AlertBook book(options);
+  std::vector<ToldAlert> left = left_at(990);
+  left[0].alert.kind = Kind::kImbalance;
+  book.restore(left, at_second(1000));
+  EXPECT_THAT(book.turn({}, at_second(1149)), IsEmpty());
+  EXPECT_THAT(texts_of(book.turn({}, at_second(1150))), ElementsAre("a over"));
+}
+
+TEST(AlertBook, AnEndThatNobodyTookIsToldAgain) {
+  AlertBook book(short_times());
+  book.restore(left_at(100, true), at_second(130));
+  EXPECT_THAT(texts_of(book.turn({}, at_second(130))), ElementsAre("a over"));
+  AlertBook other(short_times());
+  other.restore(left_at(100, true), at_second(130));
+  EXPECT_THAT(other.turn({alert_of("a")}, at_second(130)), IsEmpty()) << "it holds again";
+}
+
+TEST(AlertBook, OnlyWhatWasToldIsLeftToTheNext) {
+  AlertBook book(short_times());
+  book.turn({alert_of("a"), alert_of("b"), alert_of("c")}, at_second(0));
+  ASSERT_THAT(book.told(), SizeIs(2));
+  EXPECT_EQ(book.told()[1].alert.subject, "b");
+  EXPECT_TRUE(book.find(alert_of("a").identity()).has_value());
+  EXPECT_FALSE(book.find(alert_of("c").identity()).has_value());
+}
+
 TEST(AlertBook, TheMostSevereComeFirst) {
   policy::AlertOptions options = short_times();
   options.per_minute = 10;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "heatsink/alerts/alert_book.h"
 #include "heatsink/alerts/conditions.h"
 #include "heatsink/alerts/courier.h"
+#include "heatsink/alerts/repeat_round.h"
+#include "heatsink/alerts/state_file.h"
 #include "heatsink/alerts/targets.h"
 #include "heatsink/base/metric.h"
 #include "heatsink/policy/alert_options.h"
@@ -25,9 +28,15 @@ namespace heatsink::alerts {
 // Thread-safe, but for construction and destruction.
 class Alerter {
  public:
+  // A process that hands over has the file until the next one serves.
+  static constexpr Nanos kPredecessor = std::chrono::minutes(1);
+
   struct Sources {
     std::function<report::Report()> report;  // by the watching thread; may take a second
     std::string instance;                    // "cache-1:6380"
+    // Keeps what was told for the next process; "": nothing does. While the process before this one
+    // has the file, this one watches nothing.
+    std::string state_file{};
   };
 
   // Error: a file that an option names cannot be used, or no thread can be started.
@@ -47,6 +56,9 @@ class Alerter {
   Alerter(const policy::AlertOptions& options, Sources sources);
   void run();
   void look();
+  bool may_alert(TimePoint now);
+  void repeat(TimePoint now);
+  void keep();
   Letterhead head() const;
   void tell(const std::vector<Notice>& notices);
   bool wait();
@@ -54,8 +66,12 @@ class Alerter {
   const Sources sources_;
   const bool logs_;
   const bool keeps_alive_;  // Alertmanager forgets alerts that it hears nothing of
-  TimePoint kept_alive_at_{};
-  mutable std::mutex mutex_;  // guards book_, conditions_, upstream_
+  // Only for the thread.
+  RepeatRound round_;
+  std::optional<StateFile> state_;
+  std::optional<TimePoint> waits_since_;  // for the file
+  std::uint64_t kept_ = 0;                // signature of what the file has
+  mutable std::mutex mutex_;              // guards book_, conditions_, upstream_
   std::condition_variable wake_;
   Conditions conditions_;
   AlertBook book_;
@@ -65,7 +81,7 @@ class Alerter {
   std::thread thread_;
 };
 
-// What `heatsink alert test` sends.
+// The notice that `heatsink alert test` sends.
 Notice test_notice(TimePoint now);
 
 }  // namespace heatsink::alerts

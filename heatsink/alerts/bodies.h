@@ -11,7 +11,7 @@
 
 namespace heatsink::alerts {
 
-// What a message says of its sender, and the moment.
+// The sender and the moment that a message names.
 struct Letterhead {
   std::string instance;  // "cache-1:6380": the machine and the port of the proxy
   std::string upstream;  // "127.0.0.1:6379"

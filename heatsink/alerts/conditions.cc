@@ -9,9 +9,33 @@
 
 #include "heatsink/advice/advice.h"
 #include "heatsink/advice/lines.h"
+#include "heatsink/base/hash.h"
 #include "heatsink/base/printable.h"
 
 namespace heatsink::alerts {
+namespace {
+
+constexpr Nanos kGapMax = std::chrono::seconds(1);
+
+double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+// The weight of `step` in a mean over `time`; at first, in the plain mean of what is known.
+double weight_of(Nanos step, Nanos time, Nanos known) {
+  const double plain = known > Nanos(0) ? seconds_of(step) / seconds_of(known) : 1;
+  return std::max(plain, 1 - std::exp(-seconds_of(step) / seconds_of(time)));
+}
+
+}  // namespace
+
+void HitRatioMemory::learn(double ratio, TimePoint now) {
+  const Nanos step = learned_at_ ? std::min(now - *learned_at_, kGapMax) : kGapMax;
+  learned_at_ = now;
+  if (step <= Nanos(0)) return;
+  learned_ += step;
+  usual_ += weight_of(step, kLongTime, learned_) * (ratio - usual_);
+  lately_ += weight_of(step, kShortTime, learned_) * (ratio - lately_);
+}
+
 namespace {
 
 constexpr std::size_t kNameBytes = 128;
@@ -50,6 +74,12 @@ std::string explain_line(const detect::KeyCount& count) {
                      advice::shell_name(count.key));
 }
 
+// A hash that is the same in every process, as the seeded hash of detection is not.
+std::uint64_t lasting_hash(const detect::KeyCount& count) {
+  if (!count.key_truncated) return hash_name(count.key, 0).value;
+  return count.digest != 0 ? count.digest : count.hash.value;
+}
+
 std::string advice_for(const report::KeyReport& key) {
   std::string how = explain_line(key.verdict.count);
   if (key.verdict.temperature == detect::Temperature::kWriteHot)
@@ -66,6 +96,14 @@ void Conditions::set(const policy::AlertOptions& options) {
   options_ = options;
   for (std::size_t kind = 0; kind < kKinds; ++kind)
     on_[kind] = policy::alerts_on(options, to_string(static_cast<Kind>(kind)));
+}
+
+Nanos Conditions::learns(Kind kind, const policy::AlertOptions& options) {
+  // The windows of the report are filled only after some seconds.
+  constexpr Nanos kFirstWindows = std::chrono::seconds(30);
+  if (kind == Kind::kImbalance) return kFirstWindows + kHoldsFor;
+  if (kind == Kind::kHitRatio) return kFirstWindows + HitRatioMemory::kLearns + kHoldsFor;
+  return kind == Kind::kServerDown ? options.server_down_after : Nanos(0);
 }
 
 bool Conditions::has_held(Kind kind, bool holds, Nanos time, TimePoint now) {
@@ -102,8 +140,8 @@ void Conditions::add_stale(std::vector<Alert>& out, const report::Report& report
   add(out, {.kind = Kind::kStale,
             .summary = fmt::format("{} local {} proven stale (since the start: {})", found,
                                    found == 1 ? "copy was" : "copies were", report.stale_confirmed),
-            .advice = "the log and /api/events name the keys: give them a rule with level: off, or "
-                      "set cache.enabled: no, and report it",
+            .advice = "the log and /api/events name the keys: "
+                      "give them a rule with level: off, or set cache.enabled: no, and report it",
             .since = now});
 }
 
@@ -154,7 +192,7 @@ void Conditions::add_key(std::vector<Alert>& out, const report::KeyReport& key) 
   add(out, {.kind = kind,
             .subject = name,
             .db = verdict.count.db,
-            .key_hash = verdict.count.hash.value,
+            .key_hash = lasting_hash(verdict.count),
             .summary = fmt::format(
                 "{}{} is {}: {}, {} of the traffic", name,
                 verdict.count.db == 0 ? "" : " (database " + std::to_string(verdict.count.db) + ")",

@@ -110,6 +110,25 @@ TEST(Conditions, StaleCopiesCountFromTheFirstReportOn) {
   EXPECT_THAT(conditions.observe(report, at_second(5)), IsEmpty());
 }
 
+TEST(Conditions, AKeyIsTheSameAlertInEveryProcess) {
+  report::Report report = calm_report();
+  report.keys = {hot_key("k", 1000, 0.9), hot_key(std::string(1024, 'x'), 1000, 0.5)};
+  report.keys[1].verdict.count.key_truncated = true;
+  report.keys[1].verdict.count.digest = 77;
+  std::vector<std::string> before;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    for (report::KeyReport& key : report.keys) key.verdict.count.hash = KeyHash{seed};
+    std::vector<std::string> identities;
+    for (const Alert& alert : Conditions(all_kinds()).observe(report, at_second(1)))
+      identities.push_back(alert.identity());
+    EXPECT_EQ(identities.size(), 2U);
+    if (!before.empty()) {
+      EXPECT_EQ(identities, before);
+    }
+    before = identities;
+  }
+}
+
 TEST(Conditions, ACommandToCopyIsOneOfThisKeyOnly) {
   Conditions conditions(all_kinds());
   report::Report report = calm_report();

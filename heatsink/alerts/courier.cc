@@ -48,6 +48,11 @@ Courier::Counts Courier::counts() const {
   return out;
 }
 
+std::vector<Notice> Courier::undelivered() const {
+  const std::lock_guard lock(mutex_);
+  return delivery_.undelivered();
+}
+
 void Courier::run() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
@@ -68,7 +73,7 @@ void Courier::attempt(std::unique_lock<std::mutex>& lock, const std::vector<Noti
   const Outcome outcome = target_.send(message, stop_);
   if (!stop_) say(outcome);
   lock.lock();
-  delivery_.settle(outcome, BootClock::now());
+  delivery_.attempted(outcome, BootClock::now());
   if (outcome.kind == Outcome::Kind::kDelivered) {
     counts_.delivered += message.size();
   } else {

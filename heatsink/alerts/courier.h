@@ -33,6 +33,7 @@ class Courier {
     std::size_t waiting = 0;
   };
   Counts counts() const;
+  std::vector<Notice> undelivered() const;  // oldest first
   const std::string& label() const { return target_.label; }
 
  private:

@@ -22,6 +22,13 @@ void Delivery::add(Notice notice, TimePoint now) {
   waiting_.push_back({std::move(notice), now});
 }
 
+std::vector<Notice> Delivery::undelivered() const {
+  std::vector<Notice> out;
+  for (const Waiting& each : taken_) out.push_back(each.notice);
+  for (const Waiting& each : waiting_) out.push_back(each.notice);
+  return out;
+}
+
 std::vector<Notice> Delivery::take(TimePoint now) {
   std::vector<Notice> out;
   if (now < due_at()) return out;
@@ -33,7 +40,7 @@ std::vector<Notice> Delivery::take(TimePoint now) {
   return out;
 }
 
-void Delivery::settle(const Outcome& outcome, TimePoint now) {
+void Delivery::attempted(const Outcome& outcome, TimePoint now) {
   if (outcome.kind == Outcome::Kind::kRetry) {
     pause_ = pause_ == Nanos(0) ? kPauseMin : std::min(2 * pause_, kPauseMax);
     try_at_ = now + std::max(pause_, std::min(outcome.wait_at_least, kAskedPauseMax));

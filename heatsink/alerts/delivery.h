@@ -12,7 +12,7 @@
 
 namespace heatsink::alerts {
 
-// What came of one attempt.
+// The outcome of one attempt.
 struct Outcome {
   enum class Kind : std::uint8_t {
     kDelivered,
@@ -23,8 +23,8 @@ struct Outcome {
   Nanos wait_at_least{0};    // what the target asks for (Retry-After)
 };
 
-// One thread, or a lock of the caller. Calls match (add | take settle)*: between take() that
-// returns notices and settle() only add() is allowed.
+// One thread, or a lock of the caller. Calls match (add | take attempted)*: between take() that
+// returns notices and attempted() only add() is allowed.
 class Delivery {
  public:
   static constexpr std::size_t kWaitingMax = 256;
@@ -40,11 +40,12 @@ class Delivery {
   void add(Notice notice, TimePoint now);
   // The next message; empty: none is due. Oldest first.
   std::vector<Notice> take(TimePoint now);
-  void settle(const Outcome& outcome, TimePoint now);
+  void attempted(const Outcome& outcome, TimePoint now);
 
   // When take() has something; TimePoint::max(): nothing waits.
   TimePoint due_at() const { return waiting_.empty() ? TimePoint::max() : try_at_; }
   std::size_t waiting() const { return waiting_.size() + taken_.size(); }
+  std::vector<Notice> undelivered() const;
   std::uint64_t dropped_full() const { return dropped_full_; }
   std::uint64_t dropped_late() const { return dropped_late_; }        // past retry_for
   std::uint64_t dropped_refused() const { return dropped_refused_; }  // by the target

@@ -38,9 +38,18 @@ TEST_F(Deliveries, WhatWaitsIsOneMessage) {
   delivery.add(notice_of("a"), at_second(1));
   delivery.add(notice_of("b"), at_second(1));
   EXPECT_THAT(subjects(delivery.take(at_second(1))), ElementsAre("a", "b"));
-  delivery.settle(kGood, at_second(2));
+  delivery.attempted(kGood, at_second(2));
   EXPECT_THAT(delivery.take(at_second(3)), IsEmpty());
   EXPECT_EQ(delivery.waiting(), 0U);
+}
+
+TEST_F(Deliveries, WhatIsOnItsWayIsNotDelivered) {
+  delivery.add(notice_of("a"), at_second(1));
+  delivery.take(at_second(1));
+  delivery.add(notice_of("b", true), at_second(1));
+  EXPECT_THAT(subjects(delivery.undelivered()), ElementsAre("a", "b over"));
+  delivery.attempted(kGood, at_second(2));
+  EXPECT_THAT(subjects(delivery.undelivered()), ElementsAre("b over"));
 }
 
 TEST_F(Deliveries, FailuresAreTriedAgainAfterGrowingPauses) {
@@ -49,24 +58,24 @@ TEST_F(Deliveries, FailuresAreTriedAgainAfterGrowingPauses) {
   for (std::int64_t second = 0; second < 300; ++second) {
     if (delivery.take(at_second(second)).empty()) continue;
     tried.push_back(second);
-    delivery.settle(kLater, at_second(second));
+    delivery.attempted(kLater, at_second(second));
   }
   EXPECT_THAT(tried, ElementsAre(0, 1, 3, 7, 15, 31, 63, 123, 183, 243));
   ASSERT_THAT(delivery.take(at_second(303)), SizeIs(1));
-  delivery.settle(kGood, at_second(303));
+  delivery.attempted(kGood, at_second(303));
   delivery.add(notice_of("b"), at_second(304));
   ASSERT_THAT(delivery.take(at_second(304)), SizeIs(1));
-  delivery.settle(kLater, at_second(304));
+  delivery.attempted(kLater, at_second(304));
   EXPECT_EQ(delivery.due_at(), at_second(305));  // a success has ended the long pauses
 }
 
 TEST_F(Deliveries, ATargetMayAskForALongerPause) {
   delivery.add(notice_of("a"), at_second(0));
   delivery.take(at_second(0));
-  delivery.settle({Outcome::Kind::kRetry, "status 429", 30 * kSecond}, at_second(0));
+  delivery.attempted({Outcome::Kind::kRetry, "status 429", 30 * kSecond}, at_second(0));
   EXPECT_EQ(delivery.due_at(), at_second(30));
   delivery.take(at_second(30));
-  delivery.settle({Outcome::Kind::kRetry, "status 429", std::chrono::hours(24)}, at_second(30));
+  delivery.attempted({Outcome::Kind::kRetry, "status 429", std::chrono::hours(24)}, at_second(30));
   EXPECT_EQ(delivery.due_at(), at_second(630));  // but for no more than ten minutes
 }
 
@@ -76,7 +85,7 @@ TEST_F(Deliveries, ALaterNoticeOfTheSameAlertReplacesIt) {
   delivery.add(notice_of("a", true), at_second(1));
   EXPECT_THAT(subjects(delivery.take(at_second(1))), ElementsAre("b", "a over"));
   delivery.add(notice_of("b", true), at_second(2));  // while a message is on its way
-  delivery.settle(kLater, at_second(2));
+  delivery.attempted(kLater, at_second(2));
   EXPECT_THAT(subjects(delivery.take(at_second(3))), ElementsAre("a over", "b over"));
   EXPECT_EQ(delivery.dropped_full(), 0U);
 }
@@ -84,9 +93,9 @@ TEST_F(Deliveries, ALaterNoticeOfTheSameAlertReplacesIt) {
 TEST_F(Deliveries, TooLateIsDropped) {
   delivery.add(notice_of("a"), at_second(0));
   delivery.take(at_second(3599));
-  delivery.settle(kLater, at_second(3599));
+  delivery.attempted(kLater, at_second(3599));
   delivery.take(at_second(3600));
-  delivery.settle(kLater, at_second(3600));
+  delivery.attempted(kLater, at_second(3600));
   EXPECT_EQ(delivery.waiting(), 0U);
   EXPECT_EQ(delivery.dropped_late(), 1U);
 }
@@ -94,7 +103,7 @@ TEST_F(Deliveries, TooLateIsDropped) {
 TEST_F(Deliveries, ARefusalIsNotTriedAgain) {
   delivery.add(notice_of("a"), at_second(0));
   delivery.take(at_second(0));
-  delivery.settle(kNever, at_second(0));
+  delivery.attempted(kNever, at_second(0));
   EXPECT_EQ(delivery.due_at(), TimePoint::max());
   EXPECT_EQ(delivery.dropped_refused(), 1U);
 }

@@ -15,10 +15,17 @@ Error named(const char* option, const Error& error) {
   return {error.code, std::string(option) + ": " + error.message};
 }
 
-std::string body_for(const std::string& format, const std::vector<Notice>& notices,
+std::string body_for(policy::WebhookFormat format, const std::vector<Notice>& notices,
                      const Letterhead& head) {
-  if (format == "slack") return slack_body(notices, head);
-  return format == "alertmanager" ? alertmanager_body(notices, head) : json_body(notices, head);
+  switch (format) {
+    case policy::WebhookFormat::kSlack:
+      return slack_body(notices, head);
+    case policy::WebhookFormat::kAlertmanager:
+      return alertmanager_body(notices, head);
+    case policy::WebhookFormat::kJson:
+      break;
+  }
+  return json_body(notices, head);
 }
 
 Result<Target> webhook_of(const policy::AlertOptions& options, const MakeHead& head) {

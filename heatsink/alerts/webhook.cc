@@ -51,7 +51,7 @@ Nanos wait_of(beast::string_view retry_after) {
   return std::chrono::seconds(std::min(seconds, kMost));
 }
 
-// What a webhook answers may repeat what was asked, with "\\/" for "/" if it is JSON.
+// A webhook's answer may repeat the question, with "\\/" for "/" if it is JSON.
 bool has_secret(std::string text, const WebhookOptions& options) {
   std::erase(text, '\\');
   const std::string& target = options.url.target;

@@ -36,7 +36,7 @@ ConfigFaults apply_config_text(std::string_view text, std::string_view name, Opt
 // which apply_config_text() refuses.
 Result<std::string> read_config_file(const std::string& path);
 
-// The same from a file (or a pipe), of at most kConfigFileBytesMax.
+// Loads a file (or a pipe), of at most kConfigFileBytesMax.
 ConfigFaults load_config_file(const std::string& path, OptionSet& options,
                               OnFault on_fault = OnFault::kUndoAll);
 

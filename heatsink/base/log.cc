@@ -75,15 +75,6 @@ void log_if_admitted(LogLevel level, std::string_view key, std::string_view mess
 
 }  // namespace
 
-Result<LogLevel> parse_log_level(std::string_view text) {
-  for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    if (kLevels[i] == text) return static_cast<LogLevel>(i);
-  }
-  return Error{
-      ErrorCode::kInvalidArgument,
-      "'" + printable(text, 64) + "' is not a log level: write debug, info, warning, error or off"};
-}
-
 const char* to_string(LogLevel level) { return kLevels[static_cast<std::size_t>(level)]; }
 
 void set_log_level(LogLevel level) { the_log().level.store(level, std::memory_order_relaxed); }

@@ -15,13 +15,12 @@
 
 namespace heatsink {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError, kOff };
 
-// "debug", "info", "warning", "error", "off"; to_string() returns the same words.
-Result<LogLevel> parse_log_level(std::string_view text);
+// "debug", "info", "warning", "error", "off".
 const char* to_string(LogLevel level);
 
-enum class LogFormat { kText, kJson };
+enum class LogFormat : std::uint8_t { kText, kJson };
 
 // All functions below are thread-safe. After a fork() the child logs with a thread of its own.
 void set_log_level(LogLevel level);  // kInfo at the start
@@ -60,7 +59,7 @@ class LogLimiter {
   bool admit(std::string_view key, LogLevel level, std::string_view message, TimePoint now,
              LeftOut left_out = LeftOut::kCounted);
 
-  // What was left out of kinds whose interval is over.
+  // A kind of event whose interval is over, with the number of lines left out.
   struct Summary {
     LogLevel level;       // of the line that was logged
     std::string message;  // its beginning

@@ -6,11 +6,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
-#include "heatsink/base/log_line.h"
+#include "heatsink/base/log.h"
+#include "heatsink/base/wall_time.h"
 
 namespace heatsink {
+
+// `message` is one line of valid UTF-8 without control characters, as one_line() makes it.
+struct LogLine {
+  LogLevel level;
+  WallTime at;
+  std::string message;
+};
+
+// One line with its line feed. kText: "2026-11-21T12:00:00.123Z warning the message". kJson: an
+// object with the members time, level and message, in this order.
+std::string to_text(const LogLine& line, LogFormat format);
 
 // The next lines to write. If `told` > 0, the last line of the batch reports that many dropped
 // lines.

@@ -66,5 +66,20 @@ TEST(LogQueue, WhatCouldNotBeWrittenIsCountedAndTheWordOfItComesAgain) {
   EXPECT_THAT(take_all(queue).back(), HasSubstr("log lines dropped: 2"));
 }
 
+const WallTime kAt = WallTime(std::chrono::seconds(1'795'262'400)) + std::chrono::milliseconds(7);
+
+TEST(LogLine, TextHasTimeLevelAndMessage) {
+  EXPECT_EQ(to_text({LogLevel::kWarning, kAt, "{} \"is\" no format"}, LogFormat::kText),
+            "2026-11-21T12:00:00.007Z warning {} \"is\" no format\n");
+}
+
+TEST(LogLine, JsonIsOneObjectWhateverTheMessage) {
+  EXPECT_EQ(to_text({LogLevel::kInfo, kAt, R"(key "a\x00" is hot)"}, LogFormat::kJson),
+            R"({"time":"2026-11-21T12:00:00.007Z","level":"info",)"
+            R"("message":"key \"a\\x00\" is hot"})"
+            "\n");
+}
+
 }  // namespace
+
 }  // namespace heatsink

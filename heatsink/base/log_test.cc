@@ -78,14 +78,6 @@ TEST_F(LogTest, TheEndOfAFloodHasItsLineToo) {
   EXPECT_THAT(lines, ElementsAre("error one", "error 1 more like this in the last 10s: one"));
 }
 
-TEST(LogLevelNames, ReadAndWritten) {
-  for (const char* name : {"debug", "info", "warning", "error", "off"}) {
-    EXPECT_STREQ(to_string(*parse_log_level(name)), name);
-  }
-  EXPECT_EQ(parse_log_level("loud").error().message,
-            "'loud' is not a log level: write debug, info, warning, error or off");
-}
-
 // Whether the limiter admits a line of this kind.
 bool admits(LogLimiter& limiter, std::string_view key, TimePoint now) {
   return limiter.admit(key, LogLevel::kInfo, "a line", now);

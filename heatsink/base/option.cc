@@ -100,6 +100,23 @@ std::string OptionSet::default_text(const OptionRow& row) const {
   return text.empty() ? "''" : text;
 }
 
+std::vector<std::string> OptionSet::deprecated_in_use() const {
+  std::vector<std::string> used;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const OptionRow& row = rows_[i];
+    if (row.deprecated.empty() || value_text(row) == defaults_[i]) continue;
+    used.push_back(told(row.name + " is deprecated, and a later version refuses it: " +
+                        std::string(row.deprecated)));
+  }
+  for (const auto& list : lists_) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      for (const std::string& sentence : list->item(i).deprecated_in_use())
+        used.push_back(list->origin(i) + ": " + sentence);
+    }
+  }
+  return used;
+}
+
 std::string OptionSet::bounds_text(const OptionRow& row) const { return option_bounds_text(row); }
 
 }  // namespace heatsink

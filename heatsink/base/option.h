@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -19,10 +20,13 @@ namespace heatsink {
 
 class OptionList;
 
+// The place of an enumeration's value among the row's choices: choice_of() makes it.
+using ChoicePlace = unsigned char;
+
 // Where a row's value is stored; its type decides the text form and the checks. An unset optional
 // is written as the row's `unset`: its owner decides the effective value, and the help must say so.
 using OptionTarget =
-    std::variant<bool*, std::int64_t*, double*, std::string*, Nanos*, Bytes*, Share*,
+    std::variant<bool*, std::int64_t*, double*, std::string*, ChoicePlace*, Nanos*, Bytes*, Share*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<Nanos>*,
                  std::optional<Bytes>*, std::optional<Share>*>;
 inline constexpr std::string_view kInherit = "inherit";
@@ -36,12 +40,29 @@ struct OptionRow {
   // bool and string.
   double min = 0;
   double max = 0;
-  std::vector<std::string> choices = {};  // for a string: if not empty, the allowed values
-  std::string_view unset = kInherit;      // the word for an optional without a value; static
+  // The allowed values of a string, if not empty. The words of an enumeration, in its order.
+  std::vector<std::string> choices = {};
+  std::string_view unset = kInherit;  // the word for an optional without a value; static
   // A running program takes a change of it only at its next start. Only of rows of a program that
   // can change options while it runs.
   bool needs_restart = false;
+  // What to use instead, a sentence; static. The option still works, and a later version refuses
+  // it. "": it is here to stay.
+  std::string_view deprecated = {};
 };
+
+// The target for an enumeration of one byte, whose values count from 0 without a gap. (Any object
+// may be read and written as unsigned char.)
+template <class E>
+ChoicePlace* choice_of(E& value) {
+  static_assert(std::is_enum_v<E> && sizeof(E) == 1);
+  return reinterpret_cast<ChoicePlace*>(&value);  // NOLINT(*-reinterpret-cast)
+}
+
+inline OptionRow deprecated(std::string_view instead, OptionRow row) {
+  row.deprecated = instead;
+  return row;
+}
 
 // The sentence that a row with needs_restart has in the reference and the sample file.
 inline constexpr std::string_view kNeedsRestart = "A change needs a restart.";
@@ -82,6 +103,8 @@ class OptionSet {
   // also below.
   std::string value_text(const OptionRow& row) const;
   std::string default_text(const OptionRow& row) const;
+  // A sentence for each deprecated option, also of list items, whose value is not its default.
+  std::vector<std::string> deprecated_in_use() const;
   // "1s .. 24h"; "1s .. 24h | inherit"; "off | ttl | key"; "true | false"; "" for a string without
   // choices.
   std::string bounds_text(const OptionRow& row) const;
@@ -89,7 +112,7 @@ class OptionSet {
   // The whole set as a commented YAML file, in groups (`heatsink config print`). load_config_file()
   // reads the same values back.
   std::string to_yaml() const;
-  // The same rows as a reference page: a table per group, with the defaults as values.
+  // The rows as a reference page: a table per group, with the defaults as values.
   std::string to_markdown() const;
 
  private:

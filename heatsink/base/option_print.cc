@@ -80,7 +80,10 @@ std::string yaml_value(const OptionSet& set, const OptionRow& row) {
 }
 
 std::string meaning(const OptionRow& row) {
-  return row.needs_restart ? row.help + " " + std::string(kNeedsRestart) : row.help;
+  std::string text = row.help;
+  if (!row.deprecated.empty()) text = "Deprecated: " + std::string(row.deprecated) + " " + text;
+  if (row.needs_restart) text += " " + std::string(kNeedsRestart);
+  return text;
 }
 
 std::string explained(const OptionSet& set, const OptionRow& row) {

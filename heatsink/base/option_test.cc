@@ -46,6 +46,36 @@ struct Sample {
   }
 };
 
+TEST(Option, AnEnumerationHasItsWords) {
+  enum class Speed : std::uint8_t { kSlow, kFast };
+  Speed speed = Speed::kSlow;
+  OptionSet set;
+  set.add({.name = "speed",
+           .target = choice_of(speed),
+           .help = "How fast.",
+           .choices = {"slow", "fast"}});
+  EXPECT_TRUE(set.set("speed", "fast").ok());
+  EXPECT_EQ(speed, Speed::kFast);
+  EXPECT_EQ(set.set("speed", "warp").error().message,
+            "speed is 'warp': write one of slow, fast (bounds slow | fast, default slow)");
+  EXPECT_EQ(speed, Speed::kFast);
+  EXPECT_THAT(set.to_yaml(), HasSubstr("speed: fast\n"));
+}
+
+TEST(Option, NamesDeprecatedOptionsThatAreSet) {
+  std::int64_t slots = 10;
+  OptionSet set;
+  set.add(deprecated("a window slides in ten steps.", {"slots", &slots, "Steps.", 1, 10}));
+  EXPECT_TRUE(set.set("slots", "10").ok());
+  EXPECT_TRUE(set.deprecated_in_use().empty()) << "the default";
+  EXPECT_THAT(set.to_markdown(), HasSubstr("Deprecated: a window slides in ten steps. Steps."));
+  EXPECT_TRUE(set.set("slots", "5").ok());
+  EXPECT_THAT(
+      set.deprecated_in_use(),
+      ::testing::ElementsAre("slots is deprecated, and a later version refuses it: a window "
+                             "slides in ten steps."));
+}
+
 TEST(Option, SetsEachTypeFromText) {
   Sample s;
   EXPECT_TRUE(s.set.set("workers", "8").ok());

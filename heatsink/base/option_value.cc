@@ -107,7 +107,8 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 template <class T>
-constexpr bool kHasBounds = !std::is_same_v<T, bool> && !std::is_same_v<T, std::string>;
+constexpr bool kHasBounds =
+    !std::is_same_v<T, bool> && !std::is_same_v<T, std::string> && !std::is_same_v<T, ChoicePlace>;
 
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   std::string out;
@@ -139,6 +140,11 @@ template <class T>
 Result<T> parse_for(const OptionRow&, std::string_view text, const T* target) {
   return parse(text, target);
 }
+Result<ChoicePlace> parse_for(const OptionRow& row, std::string_view text, const ChoicePlace*) {
+  const auto word = std::ranges::find(row.choices, text);
+  if (word != row.choices.end()) return static_cast<ChoicePlace>(word - row.choices.begin());
+  return Error{ErrorCode::kOutOfRange, "write one of " + join(row.choices, ", ")};
+}
 template <class T>
 Result<std::optional<T>> parse_for(const OptionRow& row, std::string_view text,
                                    const std::optional<T>*) {
@@ -151,6 +157,9 @@ Result<std::optional<T>> parse_for(const OptionRow& row, std::string_view text,
 template <class T>
 std::string format_for(const OptionRow&, const T& value) {
   return format(value);
+}
+std::string format_for(const OptionRow& row, const ChoicePlace& value) {
+  return row.choices.at(value);
 }
 template <class T>
 std::string format_for(const OptionRow& row, const std::optional<T>& value) {
@@ -197,7 +206,8 @@ std::string option_bounds_text(const OptionRow& row) {
 }
 
 bool option_is_text(const OptionTarget& target) {
-  return std::holds_alternative<std::string*>(target);
+  return std::holds_alternative<std::string*>(target) ||
+         std::holds_alternative<ChoicePlace*>(target);
 }
 
 bool option_within_bounds(const OptionRow& row) {

@@ -17,8 +17,8 @@ inline constexpr std::size_t kPrintableBytesMax = 256;
 // `bytes_max` bytes of the input, and the number of further ones: "... (+12 bytes)".
 std::string printable(std::string_view bytes, std::size_t bytes_max = kPrintableBytesMax);
 
-// The same for a sentence: keeps backslashes and quotes, so that a name inside, which went through
-// printable(), is not escaped twice.
+// printable() for a sentence: keeps backslashes and quotes, so that a name inside, which went
+// through printable(), is not escaped twice.
 inline constexpr std::size_t kSentenceBytesMax = 1024;
 std::string one_line(std::string_view text, std::size_t bytes_max = kSentenceBytesMax);
 

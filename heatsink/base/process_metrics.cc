@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "heatsink/base/file_text.h"
+#include "heatsink/base/process_limits.h"
 
 namespace heatsink {
 namespace {

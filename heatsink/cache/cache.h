@@ -12,9 +12,9 @@
 #include "heatsink/cache/fences.h"              // IWYU pragma: export
 #include "heatsink/cache/hot_table.h"           // IWYU pragma: export
 #include "heatsink/cache/key_rule.h"            // IWYU pragma: export
-#include "heatsink/cache/pins.h"                // IWYU pragma: export
-#include "heatsink/cache/pins_inline.h"         // IWYU pragma: export
 #include "heatsink/cache/proof_state.h"         // IWYU pragma: export
 #include "heatsink/cache/read.h"                // IWYU pragma: export
+#include "heatsink/cache/read_guard.h"          // IWYU pragma: export
+#include "heatsink/cache/read_guard_inline.h"   // IWYU pragma: export
 #include "heatsink/cache/unproven_copy.h"       // IWYU pragma: export
 #include "heatsink/cache/write_counting.h"      // IWYU pragma: export

@@ -108,7 +108,7 @@ class alignas(64) Entry {
   // The send time of the latest fill whose value a reader may have seen. A reader must not get the
   // answer to an earlier fill, even when no copy is left.
   TimePoint shown() const noexcept { return TimePoint(Nanos(shown_.load())); }
-  bool pinned() const noexcept { return has(kPinned); }  // see HotTable::pin()
+  bool retained() const noexcept { return has(kRetained); }  // see HotTable::retain()
   // Any thread: it stays hot without its copies; see HotTable::promote().
   bool stays() const noexcept { return has(kStays); }
   // The last refusal that still holds; see concerns_whole_key().
@@ -134,7 +134,7 @@ class alignas(64) Entry {
   friend class NameChains;
 
   enum Flag : std::uint8_t {
-    kPinned = 1,
+    kRetained = 1,
     kStays = 2,
     kMarked = 4,  // it is in HotTable::marked_
   };

@@ -25,8 +25,8 @@ class Eviction : public testing::Test {
   }
 
   void make(HotTableLimits limits) {
-    limits.pins_max = 2;
-    limits.pinned_bytes_max = limits.bytes_max;
+    limits.retained_max = 2;
+    limits.retained_bytes_max = limits.bytes_max;
     table_ = std::make_unique<HotTable>(limits, epochs_);
     reader_.quiescent();
   }
@@ -38,8 +38,8 @@ class Eviction : public testing::Test {
   bool promote(const std::string& key) {
     return table_->promote(key, 0, hash(key), name(key), TimePoint{});
   }
-  bool pin(const std::string& key) {
-    return table_->pin(key, 0, hash(key), name(key), TimePoint{}, ConsistencyPolicy{});
+  bool retain(const std::string& key) {
+    return table_->retain(key, 0, hash(key), name(key), TimePoint{}, ConsistencyPolicy{});
   }
   bool insert(const std::string& key, std::size_t value_bytes, TimePoint sent_at = at(1)) {
     auto copy = std::make_unique<Copy>();
@@ -139,7 +139,7 @@ TEST_F(Eviction, EvenOneThatIsReadAllTheTimeLeavesForAnother) {
   EXPECT_FALSE(is_hot("a"));
 }
 
-TEST_F(Eviction, AKeyThatStaysLeavesOnlyForAPinnedOne) {
+TEST_F(Eviction, AKeyThatStaysLeavesOnlyForARetainedOne) {
   make({.entries_max = 2});
   promote("hot");
   admit("a");
@@ -147,7 +147,7 @@ TEST_F(Eviction, AKeyThatStaysLeavesOnlyForAPinnedOne) {
   EXPECT_TRUE(is_hot("hot"));
   ASSERT_TRUE(table_->hold(hash("b")));
   EXPECT_FALSE(admit("c"));
-  EXPECT_TRUE(pin("p"));
+  EXPECT_TRUE(retain("p"));
   EXPECT_EQ(table_->size(), 2U);
 }
 
@@ -155,7 +155,7 @@ TEST_F(Eviction, AKeyWithoutAFillForLongLeavesInItsTurn) {
   make({});
   for (const char* key : {"a", "b", "c", "d"}) admit(key, 10);
   promote("hot");
-  pin("p");
+  retain("p");
   table_->note_shown(hash("c"), at(5));
   table_->drop_unfilled(at(2), 2);
   EXPECT_FALSE(is_hot("a") || is_hot("b"));
@@ -203,14 +203,14 @@ TEST_F(Eviction, EachCopyOfAWrittenKeyHasToPay) {
   EXPECT_FALSE(is_hot("key")) << "five reads of two copies";
 }
 
-TEST_F(Eviction, PinnedKeysNeverMakeRoom) {
+TEST_F(Eviction, RetainedKeysNeverMakeRoom) {
   make({.entries_max = 2, .bytes_max = Bytes{2 * cost_ + 10}});
-  pin("p");
-  pin("q");
+  retain("p");
+  retain("q");
   EXPECT_FALSE(admit("a"));
   ASSERT_TRUE(insert("p", 1000));
-  table_->unpin(hash("q"));
-  EXPECT_FALSE(admit("a")) << "it stays, although it is not pinned";
+  table_->stop_retaining(hash("q"));
+  EXPECT_FALSE(admit("a")) << "it stays, although it is not retained";
   table_->release(hash("q"));
   EXPECT_TRUE(admit("a", 1000)) << "for q";
   EXPECT_FALSE(is_hot("q"));

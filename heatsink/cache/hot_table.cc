@@ -99,7 +99,7 @@ bool HotTable::hold(KeyHash hash) {
 
 void HotTable::release(KeyHash hash) {
   Entry* const entry = find_entry(hash);
-  if (entry != nullptr && !entry->pinned()) set_stays(*entry, false);
+  if (entry != nullptr && !entry->retained()) set_stays(*entry, false);
 }
 
 void HotTable::set_stays(Entry& entry, bool stays) {
@@ -118,7 +118,7 @@ void HotTable::demote(KeyHash hash) {
 void HotTable::demote(Entry& entry) {
   drop(entry);
   if (entry.stays()) set_stays(entry, false);
-  (entry.pinned() ? pinned_ : queue_).remove(entry);
+  (entry.retained() ? retained_ : queue_).remove(entry);
   names_.remove(entry);
   index_.remove(entry);
   databases_.remove(entry.db());
@@ -126,29 +126,29 @@ void HotTable::demote(Entry& entry) {
   epochs_.retire(&entry, sizeof(Entry) + entry.key().size());
 }
 
-bool HotTable::pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
-                   TimePoint now, const ConsistencyPolicy& consistency) {
+bool HotTable::retain(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name,
+                      TimePoint now, const ConsistencyPolicy& consistency) {
   Entry* entry = find_entry(hash);
   if (entry != nullptr && (entry->key() != key || entry->db() != db)) return false;
-  if (entry != nullptr && entry->pinned()) return true;
-  if (!has_pins()) return false;
+  if (entry != nullptr && entry->retained()) return true;
+  if (!may_retain()) return false;
   if (entry == nullptr && !make_room_for_entry(true)) return false;
   if (entry == nullptr) entry = &add(key, db, name, now, consistency);
   queue_.remove(*entry);
-  pinned_.add(*entry);
-  entry->set(Entry::kPinned, true);
+  retained_.add(*entry);
+  entry->set(Entry::kRetained, true);
   set_stays(*entry, true);
-  pinned_bytes_ += entry->bytes_;
+  retained_bytes_ += entry->bytes_;
   return true;
 }
 
-void HotTable::unpin(KeyHash hash) {
+void HotTable::stop_retaining(KeyHash hash) {
   Entry* const entry = find_entry(hash);
-  if (entry == nullptr || !entry->pinned()) return;
-  pinned_.remove(*entry);
+  if (entry == nullptr || !entry->retained()) return;
+  retained_.remove(*entry);
   queue_.add(*entry);
-  entry->set(Entry::kPinned, false);
-  pinned_bytes_ -= entry->bytes_;
+  entry->set(Entry::kRetained, false);
+  retained_bytes_ -= entry->bytes_;
 }
 
 // `of_any`: if all keys stay, one of them leaves.
@@ -385,7 +385,7 @@ void HotTable::drop(Entry& entry) {
 void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   if (copy != nullptr) {
     bytes_ += cost(entry, *copy);
-    if (entry.pinned()) pinned_bytes_ += cost(entry, *copy);
+    if (entry.retained()) retained_bytes_ += cost(entry, *copy);
     entry.bytes_ += cost(entry, *copy);
     nils_ += copy->nil ? 1 : 0;
     ++copies_;
@@ -393,7 +393,7 @@ void HotTable::replace(Entry& entry, CopySlot& slot, const Copy* copy) {
   const Copy* old = slot.exchange(copy);
   if (old == nullptr) return;
   bytes_ -= cost(entry, *old);
-  if (entry.pinned()) pinned_bytes_ -= cost(entry, *old);
+  if (entry.retained()) retained_bytes_ -= cost(entry, *old);
   entry.bytes_ -= cost(entry, *old);
   nils_ -= old->nil ? 1 : 0;
   --copies_;
@@ -405,14 +405,14 @@ Uncacheable HotTable::admit_copy(const Entry& entry, const Copy& copy, const Cop
     return Uncacheable::kTooBig;
   const std::size_t other_nils = nils_ - (old != nullptr && old->nil ? 1 : 0);
   if (copy.nil && other_nils >= limits_.nil_max) return Uncacheable::kNilQuota;
-  if (entry.pinned() && !pins_have_room(entry, copy, old)) return Uncacheable::kNoRoom;
+  if (entry.retained() && !retained_have_room(entry, copy, old)) return Uncacheable::kNoRoom;
   return may_retire(cost(entry, copy)) && make_room(entry, copy, old) ? Uncacheable::kNo
                                                                       : Uncacheable::kNoRoom;
 }
 
-bool HotTable::pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const {
-  const std::uint64_t others = pinned_bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
-  return others + cost(wanted, copy) <= limits_.pinned_bytes_max.count;
+bool HotTable::retained_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const {
+  const std::uint64_t others = retained_bytes_ - (old != nullptr ? cost(wanted, *old) : 0);
+  return others + cost(wanted, copy) <= limits_.retained_bytes_max.count;
 }
 
 // A worker that stays long in one turn delays reclamation. Replaced copies still occupy memory, and
@@ -429,8 +429,8 @@ bool HotTable::make_room(const Entry& wanted, const Copy& copy, const Copy* old)
   const std::size_t replaced = old != nullptr ? cost(wanted, *old) : 0;
   const std::uint64_t most = limits_.bytes_max.count;
   if (bytes_ - replaced + bytes <= most) return true;
-  // What stays in any case: the pinned keys' copies, and the other copies of this key.
-  const std::uint64_t stays = pinned_bytes_ + (wanted.pinned() ? 0 : wanted.bytes_) - replaced;
+  // What stays in any case: the retained keys' copies, and the other copies of this key.
+  const std::uint64_t stays = retained_bytes_ + (wanted.retained() ? 0 : wanted.bytes_) - replaced;
   if (stays + bytes > most) return false;
   while (bytes_ - replaced + bytes > most) {
     Entry* const victim = queue_.next([&](const Entry& entry) {

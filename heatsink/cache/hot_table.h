@@ -38,8 +38,8 @@ struct HotTableLimits {
   Bytes value_bytes_max = kibibytes(256);  // of one reply, without the framing of a string
   std::size_t nil_max = 100;
   Nanos retry_after = std::chrono::seconds(1);  // pause before an uncacheable key is tried again
-  std::size_t pins_max = 0;                     // number of pinned keys; see pin()
-  Bytes pinned_bytes_max = Bytes{0};            // part of bytes_max that pinned keys may use
+  std::size_t retained_max = 0;                 // number of retained keys; see retain()
+  Bytes retained_bytes_max = Bytes{0};          // part of bytes_max that retained keys may use
 };
 
 // Why the table evicted a key.
@@ -60,8 +60,8 @@ struct Evictions {
 // change is visible to all readers when the call returns. A key is a name and a database. Of two
 // keys with the same 64-bit hash only one can be hot: the table refuses the second.
 //
-// Room for an entry or a copy is made by evicting other keys in one order (EvictionQueue), the
-// pinned ones excepted. A key takes 192 bytes for its entry, 18 to 37 for the index and 8 to 16 for
+// Room for an entry or a copy is made by evicting other keys in one order (EvictionQueue), except
+// the retained ones. A key takes 192 bytes for its entry, 18 to 37 for the index and 8 to 16 for
 // its name's chain, besides its name and its copies. The allocator adds up to 64.
 class HotTable {
  public:
@@ -96,7 +96,7 @@ class HotTable {
   // need a fill that was sent later, and so after it was visible.
 
   // Makes a key hot until demote(), although its copies may be evicted (kNoRoom). Only admit() and
-  // pin() take its entry. False: entries_max is reached, or the key is in the table. REQUIRES a
+  // retain() take its entry. False: entries_max is reached, or the key is in the table. REQUIRES a
   // level above kOff.
   bool promote(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
                const ConsistencyPolicy& consistency = {});
@@ -114,13 +114,13 @@ class HotTable {
   void set_order(EvictionOrder order) { queue_.set_order(order); }
   EvictionOrder order() const { return queue_.order(); }
   // Makes a key hot by order. No other key takes its entry or its share of the memory. If the table
-  // is full, another key leaves. False: pins_max keys are pinned, or
-  // another key has the same hash. REQUIRES a level above kOff.
-  bool pin(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
-           const ConsistencyPolicy& consistency);
-  void unpin(KeyHash hash);  // the key stays hot, like any other
-  bool has_pins() const { return pinned_.size() < limits_.pins_max; }  // for one more
-  std::size_t pins_max() const { return limits_.pins_max; }
+  // is full, another key leaves. False: retained_max keys are retained, or another key has the same
+  // hash. REQUIRES a level above kOff.
+  bool retain(std::string_view key, std::uint32_t db, KeyHash hash, NameHash name, TimePoint now,
+              const ConsistencyPolicy& consistency);
+  void stop_retaining(KeyHash hash);  // the key stays hot, like any other
+  bool may_retain() const { return retained_.size() < limits_.retained_max; }  // for one more
+  std::size_t retained_max() const { return limits_.retained_max; }
   const Evictions& evictions(EvictionReason reason) const {
     return evictions_[static_cast<std::size_t>(reason)];
   }
@@ -148,6 +148,16 @@ class HotTable {
   // (ConsistencyPolicy::keeps_unproven) are behind their fence from now on: judge() does not serve
   // them after the next proof.
   void drop_name(std::string_view name, NameHash hash);
+  // Drops the copies of one key, which stays hot if it stays() or is retained, and leaves
+  // otherwise. Fills that were sent until now make none. What readers may have seen is not known to
+  // be old, so a read that is under way may still be answered from a copy.
+  void drop_key(KeyHash hash, TimePoint now) {
+    Entry* const entry = find_entry(hash);
+    if (entry == nullptr) return;
+    if (!entry->stays()) return demote(*entry);
+    entry->raise_fence(std::max(now, last_sent_at_));
+    drop(*entry);
+  }
   std::uint64_t left_early() const { return left_early_; }  // keys that drop_name() made leave
   // Reads that a copy has to answer to be worth its fill, 1 .. Copy::kReadsCounted. From now on; 1
   // at first.
@@ -178,11 +188,11 @@ class HotTable {
   // Writer, changes of the configuration. They hold for each look-up after the call; a reader that
   // looks up meanwhile may still see what was before.
 
-  // Keys and copies that do not fit any more leave in the order of eviction; of pinned keys only
-  // copies that are too large. Existing pins stay.
+  // Keys and copies that do not fit any more leave in the order of eviction; of retained keys only
+  // copies that are too large. Retained keys stay.
   void set_limits(const HotTableLimits& limits);
   // `policy_of(entry)`: the consistency of its copies from now on; nothing: the key leaves, also a
-  // pinned one. Copies stay: the key rule decides about each at each read.
+  // retained one. Copies stay: the key rule decides about each at each read.
   template <class PolicyOf>
   void set_policies(PolicyOf policy_of) {
     leaving_.clear();
@@ -225,7 +235,7 @@ class HotTable {
       entry.for_each_copy([&](const Copy& copy) { visit(entry, copy); });
     });
   }
-  // The same for the keys that stay (promote(), hold(), pin()) only. O(those keys).
+  // The same for the keys that stay (promote(), hold(), retain()) only. O(those keys).
   template <class Visit>
   void for_each_held_copy(Visit visit) const {
     for (const std::uint64_t hash : held_) {
@@ -247,7 +257,7 @@ class HotTable {
   void demote(Entry& entry);
   bool make_room_for_entry(bool of_any);
   void evict(Entry& entry, EvictionReason reason);
-  bool pins_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
+  bool retained_have_room(const Entry& wanted, const Copy& copy, const Copy* old) const;
   Uncacheable admit_copy(const Entry& entry, const Copy& copy, const Copy* old);
   bool make_room(const Entry& wanted, const Copy& copy, const Copy* old);
   bool may_retire(std::size_t bytes);
@@ -258,7 +268,7 @@ class HotTable {
   template <class Visit>
   void for_each_entry(Visit visit) const {
     queue_.for_each(visit);
-    pinned_.for_each(visit);
+    retained_.for_each(visit);
   }
   template <class Which>
   void drop_if(ProofIndex proof, Which which);
@@ -275,8 +285,8 @@ class HotTable {
   std::atomic<std::size_t> size_{0};
   Databases databases_;
   alignas(64) NameChains names_;
-  EvictionQueue<Entry> queue_;              // the entries that are not pinned
-  EvictionQueue<Entry> pinned_;             // the others; their order has no meaning
+  EvictionQueue<Entry> queue_;              // the entries that are not retained
+  EvictionQueue<Entry> retained_;           // the others; their order has no meaning
   std::unordered_set<std::uint64_t> held_;  // the hashes of the entries that stay
   std::vector<Entry*> leaving_;             // scratch of drop_name()
   std::vector<KeyHash> marked_;             // keys marked uncacheable; some may have left since
@@ -286,9 +296,9 @@ class HotTable {
   std::size_t copies_ = 0;
   std::size_t nils_ = 0;
   std::uint64_t bytes_ = 0;
-  std::uint64_t pinned_bytes_ = 0;  // part of bytes_
-  TimePoint latest_{};              // the latest time that the writer has given
-  TimePoint last_sent_at_{};        // see note_sent()
+  std::uint64_t retained_bytes_ = 0;  // part of bytes_
+  TimePoint latest_{};                // the latest time that the writer has given
+  TimePoint last_sent_at_{};          // see note_sent()
   std::atomic<std::int64_t> shown_{0};
 };
 

@@ -32,7 +32,7 @@ class HotTablePolicy : public testing::Test {
 
   Epochs epochs_;
   Epochs::Reader& reader_ = epochs_.add_reader();
-  HotTableLimits limits_{.pins_max = 2, .pinned_bytes_max = mebibytes(1)};
+  HotTableLimits limits_{.retained_max = 2, .retained_bytes_max = mebibytes(1)};
   HotTable table_{limits_, epochs_};
 };
 
@@ -47,7 +47,7 @@ TEST_F(HotTablePolicy, AnotherConsistencyKeepsTheCopies) {
 TEST_F(HotTablePolicy, AKeyWithoutAPolicyLeaves) {
   add("a", 10);
   add("b", 10);
-  ASSERT_TRUE(table_.pin("p", 0, hash("p"), name("p"), TimePoint{}, {}));
+  ASSERT_TRUE(table_.retain("p", 0, hash("p"), name("p"), TimePoint{}, {}));
   table_.set_policies([](const Entry& entry) -> std::optional<ConsistencyPolicy> {
     if (entry.key() == "a") return ConsistencyPolicy{};
     return std::nullopt;

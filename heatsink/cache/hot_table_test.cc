@@ -187,6 +187,29 @@ TEST_F(HotTableTest, DropAllLeavesTheKeysHot) {
   EXPECT_EQ(table_->size(), 2U);
 }
 
+TEST_F(HotTableTest, ADroppedKeyStaysHotAndNoEarlierFillCounts) {
+  for (const char* key : {"k", "other"}) {
+    promote(key);
+    table_->insert(hash_of(key), value(1));
+  }
+  table_->note_sent(at(Millis(9)));
+  table_->drop_key(hash_of("k"), at(Millis(5)));
+  EXPECT_FALSE(table_->has_copy(hash_of("k")));
+  EXPECT_EQ(entry("k").fence(), at(Millis(9))) << "a fill that was sent before may be under way";
+  EXPECT_TRUE(table_->has_copy(hash_of("other")));
+  table_->drop_key(hash_of("k"), at(Millis(20)));
+  EXPECT_EQ(entry("k").fence(), at(Millis(20)));
+  table_->drop_key(hash_of("nothing"), at(Millis(20)));
+  EXPECT_EQ(table_->size(), 2U);
+}
+
+TEST_F(HotTableTest, ADroppedKeyThatHadEarnedItsCopyHasToEarnItAgain) {
+  table_->admit("k", 0, hash_of("k"), name_of("k"), TimePoint{});
+  table_->insert(hash_of("k"), value(1));
+  table_->drop_key(hash_of("k"), at(Millis(5)));
+  EXPECT_FALSE(table_->has(hash_of("k")));
+}
+
 TEST_F(HotTableTest, ACopyWithoutProofOutlivesTheProof) {
   table_->promote("ttl", 0, hash_of("ttl"), name_of("ttl"), TimePoint{}, {Level::kTtl, Nanos(0)});
   promote("key");

@@ -37,7 +37,7 @@ void ConnectionTable::erase(const ConnectionKey& key) {
   if (found != index_.end()) forget(found->second);
 }
 
-void ConnectionTable::settle() {
+void ConnectionTable::enforce_limits() {
   account(rows_.back());
   while (bytes_ > limits_.memory_max.count && rows_.size() > 1) forget_oldest();
 }

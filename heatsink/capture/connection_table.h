@@ -39,7 +39,8 @@ class ConnectionTable {
  public:
   ConnectionTable(const ConnectionLimits& limits, std::uint64_t seed, CaptureCounters& counters);
 
-  // Null if there is none. The result is valid until the next erase(), settle() or advance().
+  // Null if there is none. The result is valid until the next erase(), enforce_limits() or
+  // advance().
   Connection* find(const ConnectionKey& key);
   // REQUIRES that the table has no connection with this key.
   Connection& add(const ConnectionKey& key, MatcherContext& context, const Patience& patience,
@@ -47,7 +48,7 @@ class ConnectionTable {
   void erase(const ConnectionKey& key);  // reports the commands that wait there
 
   // Enforces the limits. Call it after each segment that the last found or added connection took.
-  void settle();
+  void enforce_limits();
   // Gives up bytes and replies that were awaited too long, and drops idle connections.
   // O(connections with gaps).
   void advance(std::int64_t now_ns);

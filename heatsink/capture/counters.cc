@@ -14,21 +14,21 @@ struct Caveat {
 
 constexpr Caveat kCaveats[] = {
     {&CaptureCounters::connections_tls,
-     "{} connections are encrypted (TLS), so a capture cannot read them: use another source, which "
-     "asks the server."},
+     "{} connections are encrypted (TLS), so a capture cannot read them: "
+     "use another source, which asks the server."},
     {&CaptureCounters::dropped_by_kernel,
      "{} packets were dropped because the kernel's buffer was full."},
     {&CaptureCounters::packets_cut,
-     "{} packets were cut by the capture (snaplen), so their ends are missing: capture whole "
-     "packets, as with tcpdump -s 0."},
+     "{} packets were cut by the capture (snaplen), so their ends are missing: "
+     "capture whole packets, as with tcpdump -s 0."},
     {&CaptureCounters::fragments, "{} IP fragments were not reassembled."},
     {&CaptureCounters::gaps, "In {} places a part of a connection's bytes is missing."},
     {&CaptureCounters::connections_foreign, "{} connections do not speak RESP."},
     {&CaptureCounters::connections_evicted,
      "{} connections were dropped from memory because they were idle or the table was full."},
     {&CaptureCounters::commands_unmatched,
-     "For {} commands it is not certain which reply was theirs: their latency, sizes and misses "
-     "are not counted."},
+     "For {} commands it is not certain which reply was theirs: "
+     "their latency, sizes and misses are not counted."},
     {&CaptureCounters::commands_db_assumed,
      "{} commands came on connections older than the capture: they count as database 0."},
 };

@@ -102,7 +102,7 @@ class Decoder::Impl {
     }
     const ConnectionKey key = ConnectionKey::of(segment);
     if (Connection* const found = connections_.find(key)) {
-      if (found->take(segment, at_ns)) return connections_.settle();
+      if (found->take(segment, at_ns)) return connections_.enforce_limits();
       if (!begins(segment)) return;
       connections_.erase(key);
     } else if (!begins(segment)) {
@@ -113,7 +113,7 @@ class Decoder::Impl {
     const Endpoint& server = by_client ? segment.to : segment.from;
     (void)connections_.add(key, context_, patience_, client, server, any_port_)
         .take(segment, at_ns);
-    connections_.settle();
+    connections_.enforce_limits();
   }
 
   bool is_server(const Endpoint& endpoint) const { return ports_[endpoint.port]; }

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "heatsink/capture/protocol_numbers.h"
+#include "heatsink/capture/packet_numbers.h"
 
 namespace heatsink::capture {
 namespace {

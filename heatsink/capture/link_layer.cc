@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strips link headers: Ethernet with VLAN tags, Linux's "any" device, BSD's loopback, or none.
-#include "heatsink/capture/big_endian.h"
-#include "heatsink/capture/protocol_numbers.h"
+#include "heatsink/capture/packet_numbers.h"
 #include "heatsink/capture/segment.h"
 
 namespace heatsink::capture {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "heatsink/capture/big_endian.h"
+#include "heatsink/capture/packet_numbers.h"
 #include "heatsink/capture/pcap_handle.h"
 
 namespace heatsink::capture {

@@ -70,8 +70,8 @@ std::string how_to_permit() {
   const std::string_view program =
       size > 0 ? std::string_view(path.data(), static_cast<std::size_t>(size)) : "heatsink";
   return fmt::format(
-      "capturing packets needs the capability CAP_NET_RAW: run 'sudo setcap cap_net_raw+ep {}', or "
-      "run heatsink with sudo (it drops the privilege once the capture is open)",
+      "capturing packets needs the capability CAP_NET_RAW: run 'sudo setcap cap_net_raw+ep {}', "
+      "or run heatsink with sudo (it drops the privilege once the capture is open)",
       program);
 }
 

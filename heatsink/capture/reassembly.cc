@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/capture/sequence.h"
+#include "heatsink/capture/packet_numbers.h"
 
 namespace heatsink::capture {
 namespace {

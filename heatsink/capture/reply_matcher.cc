@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "heatsink/capture/big_endian.h"
-#include "heatsink/capture/sequence.h"
+#include "heatsink/capture/packet_numbers.h"
 
 namespace heatsink::capture {
 namespace {
@@ -126,7 +125,7 @@ void ReplyMatcher::take_requests(const Arrival& arrival) {
         break;
     }
   }
-  requests_.settle();
+  requests_.keep_rest();
   context_.counters.bytes_skipped += requests_.skipped() - skipped;
   context_.counters.request_bytes_skipped += requests_.skipped() - skipped;
   if (!recognised_ && requests_.skipped() > kForeignBytes)

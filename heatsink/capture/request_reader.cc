@@ -30,7 +30,7 @@ void RequestReader::push(std::string_view bytes) {
   at_ = 0;
 }
 
-void RequestReader::settle() {
+void RequestReader::keep_rest() {
   if (old_ > 0) {
     kept_.consume(at_);
   } else {

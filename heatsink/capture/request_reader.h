@@ -15,7 +15,7 @@
 
 namespace heatsink::capture {
 
-// Not thread-safe. The protocol is `(push next* settle)*`: call next() until it returns kNone.
+// Not thread-safe. The protocol is `(push next* keep_rest)*`: call next() until it returns kNone.
 // Requests that are complete in the bytes are read in place. The beginning of an incomplete request
 // is kept, at most about kRequestBytesMax. A longer request is reported with the arguments that
 // fit; its end is found without keeping it.
@@ -40,10 +40,10 @@ class RequestReader {
     kBadBytes,  // not a request; a search has begun
   };
 
-  // The reader keeps views of `bytes` until settle().
+  // The reader keeps views of `bytes` until keep_rest().
   void push(std::string_view bytes);
   Event next();
-  void settle();
+  void keep_rest();
 
   // Bytes are missing at this point.
   void lose();
@@ -57,7 +57,6 @@ class RequestReader {
   // Bytes of the last push() after it.
   std::size_t rest() const { return input_.size() - at_; }
 
-  bool is_searching() const { return state_ == State::kSearching; }
   // The next byte is taken for the first one of a request.
   bool at_boundary() const { return state_ == State::kReading && kept_.empty(); }
   std::uint64_t skipped() const { return skipped_; }  // passed over by searches, in total

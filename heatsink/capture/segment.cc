@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "heatsink/capture/big_endian.h"
-#include "heatsink/capture/protocol_numbers.h"
+#include "heatsink/capture/packet_numbers.h"
 
 namespace heatsink::capture {
 namespace {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -18,6 +19,7 @@
 
 #include "heatsink/client/client.h"
 #include "heatsink/client/stage_for_test.h"
+#include "heatsink/heat/heat.h"
 #include "heatsink/net/net.h"
 #include "heatsink/resp/testing/redis_process.h"
 
@@ -153,6 +155,8 @@ void expect_load_taken_off(int reads_per_foreign_write, int reads_per_write) {
       if (i % reads_per_foreign_write == 0) {
         ASSERT_EQ(server.ask({"SET", "a", "v"}), "+OK\r\n");
         ++foreign;
+        // The notice ends the copy; those of `ahead` stay.
+        ASSERT_TRUE(eventually([&] { return client.stats().copies <= ahead.size(); }));
       }
       if (i % reads_per_write == 0) {
         client.set("a", "w");
@@ -205,6 +209,67 @@ TEST(ClientPage, TellsWhatAKeyThatIsNotListedHasAtMost) {
       .join();
   EXPECT_TRUE(eventually([&] { return absent_max(page.port) > 0; }));
   EXPECT_NEAR(absent_max(page.port), 1, 0.01);
+}
+
+TEST(ClientPage, ShowsWhatWasHotWhen) {
+  Page page;
+  ASSERT_TRUE(page.stage.get_hot("user:1"));
+  const auto map = [&page] {
+    const std::string told = get(page.port, "/api/heatmap");
+    return boost::json::parse(told.substr(told.find("\r\n\r\n") + 4));
+  };
+  const auto has_row = [&map](const char* kind, const char* name) {
+    const boost::json::value told = map();
+    for (const boost::json::value& row : told.at("rows").as_array())
+      if (row.at("kind") == kind && row.at("name") == name) return true;
+    return false;
+  };
+  EXPECT_TRUE(eventually([&] {
+    page.stage.get("user:1");
+    return has_row("key", "user:1") && has_row("template", "user:*");
+  }));
+  EXPECT_EQ(map().at("source"), "memory");
+  EXPECT_EQ(map().at("has_file"), false);
+}
+
+TEST(ClientPage, GivesItsCountsToAWatch) {
+  Page page;
+  ASSERT_TRUE(page.stage.get_hot("user:1"));
+  EXPECT_TRUE(eventually([&] {
+    page.stage.get("user:1");
+    const std::string told = get(page.port, "/api/counts");
+    const auto counts = heat::parse_moment(told.substr(told.find("\r\n\r\n") + 4), TimePoint());
+    if (!counts.ok()) return false;
+    return std::ranges::any_of(counts->items, [](const heat::Item& item) {
+      return item.identity.name == "user:1" && item.rate > 0 && item.rate_high >= item.rate;
+    });
+  }));
+}
+
+TEST(ClientPage, ABrowserGetsThePage) {
+  Page page;
+  EXPECT_THAT(get(page.port, "/", "Accept: text/html\r\n"), HasSubstr("<!doctype html>"));
+  EXPECT_THAT(get(page.port, "/page/app.js"), HasSubstr("200 OK"));
+  EXPECT_THAT(get(page.port, "/"), HasSubstr("/api/heatmap")) << "curl gets the list of pages";
+}
+
+// As long as a reader wants: the first column and state of its stream.
+TEST(ClientPage, StreamsColumns) {
+  Page page;
+  boost::asio::io_context context;
+  boost::asio::ip::tcp::socket socket(context);
+  socket.connect({boost::asio::ip::make_address("127.0.0.1"), page.port});
+  boost::asio::write(
+      socket,
+      boost::asio::buffer(std::string("GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+  std::string read;
+  while (read.find("event: column\n") == read.npos || read.find("event: state\n") == read.npos) {
+    page.stage.get("user:1");
+    char some[4096];
+    const std::size_t count = socket.read_some(boost::asio::buffer(some));
+    read.append(some, count);
+  }
+  EXPECT_THAT(read, HasSubstr("text/event-stream"));
 }
 
 TEST(ClientPage, HasMetricsAndHealth) {

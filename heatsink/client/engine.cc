@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "heatsink/cache/pins_inline.h"
+#include "heatsink/cache/read_guard_inline.h"
 #include "heatsink/client/core.h"
 #include "heatsink/client/metrics.h"
 #include "heatsink/client/runtime.h"
@@ -11,16 +11,16 @@
 namespace heatsink::client {
 namespace {
 
-// Leaves the thread pinned if it returns a copy.
+// Leaves the thread reading (begin_read()) if it returns a copy.
 inline Engine::Lookup look(Core& core, std::string_view key, KeyHash hash, TimePoint now) noexcept {
   const TimePoint served_until = core.served_until();  // before the copy: see Core::served_until()
-  cache::pin();
+  cache::begin_read();
   const auto [is_kept, cached] = core.find(hash, key);
   if (cached == nullptr || now >= cached->expires_at || now >= served_until) [[unlikely]] {
     const bool is_served = cached != nullptr && now < cached->expires_at &&
                            core.is_proven_by_node(hash, key, *cached, now);
     if (!is_served) {
-      cache::unpin();
+      cache::end_read();
       return {nullptr, is_kept};
     }
   }

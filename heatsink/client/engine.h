@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/base/hash.h"
+#include "heatsink/client/begun_write.h"
 #include "heatsink/client/cached_value.h"
 #include "heatsink/client/options.h"
 #include "heatsink/client/stats.h"
@@ -23,8 +23,8 @@ class Runtime;
 
 // For Client and Local, not for applications. A handle: copies share one Core. Thread-safe.
 //
-// A hit is one call of read() and one call to unpin. So the hashing, searching and counting of keys
-// is not compiled into applications (docs/decisions/0014-a-hit-is-one-call.md).
+// A hit is one call of read() and one call to end the read. So the hashing, searching and counting
+// of keys is not compiled into applications (docs/decisions/0014-a-hit-is-one-call.md).
 class Engine {
  public:
   explicit Engine(const ClientOptions& options);
@@ -39,8 +39,8 @@ class Engine {
     bool is_kept;               // load() shares the load and keeps its value
   };
   // A hit takes no lock and allocates nothing. read() counts the access; if there is no copy, the
-  // key may earn one. If there is a copy, the thread is pinned now: a cache::Pin must adopt that
-  // pin, and the copy is valid until the Pin ends.
+  // key may earn one. If there is a copy, the thread is reading now: a cache::ReadGuard must
+  // adopt that read, and the copy is valid until the guard ends.
   Lookup read(std::string_view key) const;
   Lookup peek(std::string_view key) const noexcept;
   void record(std::string_view key) const noexcept;
@@ -52,10 +52,7 @@ class Engine {
   // A write of the key: call begin_write() before the source is written, and end_write() exactly
   // once after it. `cached` becomes the copy if no other write overlapped; otherwise the copy is
   // dropped.
-  struct Write {
-    KeyHash hash;
-    TimePoint began_at;
-  };
+  using Write = BegunWrite;
   Write begin_write(std::string_view key) const;
   void end_write(const Write& write, std::shared_ptr<CachedValue> cached) const;
   void invalidate(std::string_view key) const;

@@ -5,12 +5,12 @@
 #include <bit>
 #include <utility>
 
-#include "heatsink/cache/pins.h"
+#include "heatsink/cache/read_guard.h"
 
 namespace heatsink::client {
 namespace {
 
-// Deletes the object when no pin can hold it any more.
+// Deletes the object when no ReadGuard can protect it any more.
 template <class T>
 void retire(std::unique_ptr<T> object) {
   cache::retire([shared = std::shared_ptr<T>(std::move(object))]() mutable { shared.reset(); });

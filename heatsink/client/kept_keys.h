@@ -74,9 +74,9 @@ class alignas(64) KeptKey {
 };
 static_assert(sizeof(KeptKey) == 128, "two cache lines");
 
-// A thread that holds a cache::Pin may call find(). Any thread may call the other functions; they
-// take one lock and amortised constant time, except drop_all(), clear() and sweep(). A look-up is
-// one probe of a table that also points to the copy, so the processor fetches the name's and the
+// A thread that holds a cache::ReadGuard may call find(). Any thread may call the other functions;
+// they take one lock and amortised constant time, except drop_all(), clear() and sweep(). A look-up
+// is one probe of a table that also points to the copy, so the processor fetches the name's and the
 // copy's cache lines in parallel.
 //
 // Hot keys stay until they cool down. Keys that have earned a copy make room for hot ones, and for
@@ -89,12 +89,12 @@ class KeptKeys {
     std::size_t bytes;            // of all copies, with their names
   };
   explicit KeptKeys(const Limits& limits) : limits_(limits) { publish(); }
-  ~KeptKeys();  // REQUIRES no readers; pinned objects live on
+  ~KeptKeys();  // REQUIRES no readers; guarded objects live on
   KeptKeys(const KeptKeys&) = delete;
 
   struct Found {
     bool is_kept = false;
-    const CachedValue* cached = nullptr;  // null: no copy. Valid while the pin lives
+    const CachedValue* cached = nullptr;  // null: no copy. Valid while the guard lives
   };
   Found find(KeyHash hash, std::string_view key) const noexcept {
     const Index& index = *index_.load();

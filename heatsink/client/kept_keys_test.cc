@@ -9,7 +9,7 @@
 #include <string>
 
 #include "heatsink/admit/admit.h"
-#include "heatsink/cache/pins.h"
+#include "heatsink/cache/read_guard.h"
 #include "heatsink/client/start_for_test.h"
 
 namespace heatsink::client {
@@ -23,7 +23,7 @@ SharedCachedValue value(int n) { return std::make_shared<CachedValueOf<int>>(n);
 SharedCachedValue nothing() { return std::make_shared<MissingValue>(); }
 
 int shown(const KeptKeys& keys, std::uint64_t hash, const std::string& key) {
-  const cache::Pin pin;
+  const cache::ReadGuard guard;
   const CachedValue* const cached = keys.find(hash_of(hash), key).cached;
   if (cached == nullptr) return -1;
   return cached->missing ? 0 : static_cast<const CachedValueOf<int>*>(cached)->value;
@@ -31,7 +31,7 @@ int shown(const KeptKeys& keys, std::uint64_t hash, const std::string& key) {
 
 TEST(KeptKeys, FindsWhatWasAddedUnderItsNameOnly) {
   KeptKeys keys(kRoomy);
-  const cache::Pin pin;
+  const cache::ReadGuard guard;
   EXPECT_FALSE(keys.find(hash_of(1), "a").is_kept);
   EXPECT_TRUE(keys.make_hot("a", hash_of(1)));
   ASSERT_TRUE(keys.find(hash_of(1), "a").is_kept);
@@ -57,7 +57,7 @@ TEST(KeptKeys, HoldsManyWhoseHashesCollideInTheirLowBits) {
   KeptKeys keys(kRoomy);
   for (std::uint64_t i = 0; i < 500; ++i)
     ASSERT_TRUE(keys.make_hot("key" + std::to_string(i), hash_of(i << 32 | 7)));
-  const cache::Pin pin;
+  const cache::ReadGuard guard;
   for (std::uint64_t i = 0; i < 500; ++i)
     ASSERT_TRUE(keys.find(hash_of(i << 32 | 7), "key" + std::to_string(i)).is_kept) << i;
   EXPECT_FALSE(keys.find(hash_of(std::uint64_t{500} << 32 | 7), "key500").is_kept);
@@ -83,7 +83,7 @@ TEST(KeptKeys, KnowWhatIsThereHoweverKeysComeAndGo) {
       keys.drop(hash_of(hash));
       if (model.contains(n)) model[n] = -1;
     }
-    const cache::Pin pin;
+    const cache::ReadGuard guard;
     ASSERT_EQ(keys.find(hash_of(hash), name).is_kept, model.contains(n)) << step;
     ASSERT_EQ(shown(keys, hash, name), model.contains(n) ? model[n] : -1) << step;
   }
@@ -169,11 +169,11 @@ TEST(KeptKeys, DropsTheCopiesThatAreNamed) {
   EXPECT_EQ(keys.held().keys, 3u);
 }
 
-TEST(KeptKeys, WhatIsPinnedStaysAsItWas) {
+TEST(KeptKeys, WhatIsGuardedStaysAsItWas) {
   auto keys = std::make_unique<KeptKeys>(kRoomy);
   keys->make_hot("a", hash_of(1));
   keys->put(hash_of(1), value(5));
-  const cache::Pin pin;
+  const cache::ReadGuard guard;
   const CachedValue* const cached = keys->find(hash_of(1), "a").cached;
   keys->put(hash_of(1), value(6));
   keys.reset();

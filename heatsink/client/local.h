@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "heatsink/cache/pins.h"
+#include "heatsink/cache/read_guard.h"
 #include "heatsink/client/cached_value.h"
 #include "heatsink/client/engine.h"
 
@@ -44,7 +44,7 @@ class [[nodiscard]] Local {
   }
 
   // True if it came from the local copy, which may also say that the key does not exist.
-  bool is_hit() const { return pin_.has_value(); }
+  bool is_hit() const { return guard_.has_value(); }
 
  private:
   template <class>
@@ -91,7 +91,7 @@ class [[nodiscard]] Local {
     engine.end_cold_load(key);
   }
   void hit(const CachedValue& cached) {
-    pin_.emplace(cache::Pin::Adopted{});
+    guard_.emplace(cache::ReadGuard::Adopted{});
     show(cached);
   }
   void show(const CachedValue& cached) {
@@ -106,7 +106,7 @@ class [[nodiscard]] Local {
     value_ = loaded_ ? &*loaded_ : nullptr;
   }
 
-  std::optional<cache::Pin> pin_;
+  std::optional<cache::ReadGuard> guard_;
   const V* value_ = nullptr;
   SharedCachedValue owner_;
   std::optional<V> loaded_;

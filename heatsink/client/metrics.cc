@@ -34,8 +34,8 @@ constexpr std::array kCounts = {
              counter("heatsink_source_loads_total",
                      "Loads of keys with copies: for reads, ahead of them, and renewals.")},
     CountRow{&Counts::refusals, counter("heatsink_fills_refused_total",
-                                        "Reads that got an error because too many waited for the "
-                                        "same fill, or because it took too long.")},
+                                        "Reads that got an error because too many waited "
+                                        "for the same fill, or because it took too long.")},
     CountRow{&Counts::refreshes,
              counter("heatsink_refreshes_total", "Local copies renewed in the background.")},
     CountRow{&Counts::refresh_failures,
@@ -50,14 +50,14 @@ constexpr std::array kCounts = {
                      "Values not kept for lack of room (cache.maximum-bytes, cache.maximum-nil).")},
     CountRow{&Counts::invalidations, counter("heatsink_invalidations_total",
                                              "Key names that the server reported as changed.")},
-    CountRow{&Counts::flushes,
-             counter("heatsink_flushes_total",
-                     "How often all local copies were dropped at once. The causes are FLUSHALL and "
-                     "FLUSHDB, changed rights, or the loss of the connection that tracks keys.")},
+    CountRow{&Counts::flushes, counter("heatsink_flushes_total",
+                                       "How often all local copies were dropped at once. "
+                                       "The causes are FLUSHALL and FLUSHDB, changed rights, "
+                                       "or the loss of the connection that tracks keys.")},
     CountRow{&Counts::own_commands,
              counter("heatsink_own_commands_total",
-                     "Commands of the library itself: to track keys (two for each fill), to prove "
-                     "copies, for the fleet. Only at level key.")},
+                     "Commands of the library itself: to track keys (two for each fill), "
+                     "to prove copies, for the fleet. Only at level key.")},
 };
 
 constexpr MetricRow kCoherence{

@@ -15,6 +15,8 @@ namespace heatsink::client {
 namespace {
 
 constexpr char kClosed[] = "the client is closed";
+constexpr std::string_view kReplyWithoutKey =
+    ":0\r\n";  // the reply to EXISTS of a key that is not there
 
 }  // namespace
 
@@ -215,7 +217,7 @@ void ServerLink::send_watch(const std::string& key, std::shared_ptr<Awaited<Watc
   const topology::KeyServers& servers = *wire_->servers;
   const redis::FillId id = ++last_id_;
   watches_.emplace(id, Tracked{std::move(answer), servers.server_of(key), servers.losses(),
-                               servers.is_settled(key)});
+                               servers.has_certain_owner(key)});
   wire_->servers->track(id, key);
 }
 
@@ -228,7 +230,8 @@ void ServerLink::on_tracked(const redis::FillReply& reply) {
   watch.is_tracked = reply.usable() && !reply.spoiled && !is_lost;
   watch.tracked_at = runtime_.now();
   watch.server = tracked.server;
-  watch.is_settled = tracked.is_settled;
+  watch.has_certain_owner = tracked.has_certain_owner;
+  watch.is_missing = reply.reply == kReplyWithoutKey;
   if (reply.ttl) watch.deadline = reply.sent_at + *reply.ttl;
   tracked.answer->set(watch);
 }

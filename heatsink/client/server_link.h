@@ -61,7 +61,8 @@ class ServerLink final : private topology::KeyServers::Listener {
     TimePoint tracked_at{};
     TimePoint deadline = TimePoint::max();  // the key's own end, never after the server's
     topology::ServerIndex server = 0;       // whose on_proven() the copy needs
-    bool is_settled = true;                 // see topology::KeyServers::is_settled()
+    bool has_certain_owner = true;          // see topology::KeyServers::has_certain_owner()
+    bool is_missing = false;                // the server had no such key then
   };
   // Blocks for one round trip, at most cache.max-staleness. Not tracked: the server is away, or
   // does not let this user read the key.
@@ -80,7 +81,7 @@ class ServerLink final : private topology::KeyServers::Listener {
     std::shared_ptr<Awaited<Watch>> answer;
     topology::ServerIndex server = 0;
     std::uint64_t losses = 0;  // of the servers when the key was asked for
-    bool is_settled = true;
+    bool has_certain_owner = true;
   };
 
   void set_up(bool is_up) override { is_up_ = is_up; }

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "heatsink/command/coalesced_write.h"
 #include "heatsink/command/fan_out.h"
+#include "heatsink/command/gathered_write.h"
 #include "heatsink/command/route.h"
 #include "heatsink/command/spread_verb.h"
 #include "heatsink/copies/local_reads.h"
@@ -32,7 +32,7 @@ struct CommandFacts {
   bool uses_scripts = false;
   bool shows_cluster = false;  // what it says depends on proxy.present-as
   bool chooses_node = false;   // READONLY, READWRITE, ASKING
-  CoalesceVerb gathered_as = CoalesceVerb::kNone;
+  GatherVerb gathered_as = GatherVerb::kNone;
   SpreadVerb spread_as = SpreadVerb::kNone;
   ScriptUse scripts = ScriptUse::kNone;
   const FanOutRow* fan_out = nullptr;  // null: one node of a cluster executes it
@@ -58,7 +58,7 @@ inline CommandFacts facts_of(const resp::Command& command, std::uint16_t number,
           .uses_scripts = uses_scripts(command),
           .shows_cluster = shows_cluster(command),
           .chooses_node = chooses_node(command),
-          .gathered_as = coalesce_verb(command.name),
+          .gathered_as = gather_verb(command.name),
           .spread_as = spread_verb(command.name),
           .scripts = script_use(command),
           .fan_out = fan_out_of(command.name)};

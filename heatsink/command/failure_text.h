@@ -21,7 +21,8 @@ inline std::string perhaps_executed(std::string_view problem) {
          " (the server may have executed the command, or may yet execute it)";
 }
 
-// Of a command that was split over the nodes of a cluster: the other nodes have executed theirs.
+// The error of a command that was split over the nodes of a cluster: the other nodes have executed
+// theirs.
 inline std::string perhaps_executed_parts(std::string_view problem) {
   return "IOERR heatsink: " + std::string(problem) +
          " (the servers may have executed parts of the command, or may yet execute it)";

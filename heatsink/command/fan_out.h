@@ -9,7 +9,7 @@
 
 namespace heatsink::proxy {
 
-// What the parts of a command are.
+// The kinds of parts that a command is split into.
 enum class FanOut : std::uint8_t {
   kNone,     // one node executes it as a whole
   kByKey,    // each slot's keys: MGET, DEL; the arguments before the first key go to each part

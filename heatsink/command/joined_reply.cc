@@ -12,8 +12,8 @@ namespace heatsink::proxy {
 namespace {
 
 constexpr std::string_view kOtherForm =
-    "-ERR heatsink: a node of the cluster has answered in a form that cannot be joined with the "
-    "replies of the others\r\n";
+    "-ERR heatsink: a node of the cluster has answered in a form "
+    "that cannot be joined with the replies of the others\r\n";
 
 bool is_error_reply(std::string_view wire) {
   return wire.starts_with('-') || wire.starts_with('!');

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "heatsink/command/command.h"
@@ -14,7 +16,21 @@
 
 namespace heatsink::proxy {
 
-class CommandNumbers;
+// Gives commands small numbers by name: a name keeps its number when the server's table changes.
+// One per worker; not thread-safe. Its size is bounded by the names in the command tables.
+class CommandNumbers {
+ public:
+  static constexpr std::size_t kCommandsMax = 16'384;
+
+  // `name`: as in the command table: "get", "client|id". All names beyond the limit share the last
+  // number.
+  std::uint16_t number(std::string_view name);
+  std::string name(std::uint16_t number) const;  // "GET", "CLIENT ID"; "others" for the last
+
+ private:
+  std::unordered_map<std::string, std::uint16_t> numbers_;
+  std::vector<std::string> names_;
+};
 
 // Holds the built-in commands until the server has sent its own. One worker's thread. Finding a
 // command costs one hash of its name, and its facts one more memory access; only set() allocates.
@@ -36,6 +52,7 @@ class KnownCommands {
   }
   const CommandFacts* get() const { return get_; }  // facts of GET; null: the server has no GET
   const resp::Command& get_command() const { return first_[get_sized_as_ - 1U]; }  // REQUIRES get()
+  const resp::Command* set_command() const { return set_command_; }  // null: the server has no SET
 
   // CommandFacts::sized_as of GET and of MGET; 0: the server has none.
   std::uint16_t get_sized_as() const { return get_sized_as_; }
@@ -47,6 +64,7 @@ class KnownCommands {
   const resp::Command* first_ = nullptr;  // of table_
   std::vector<CommandFacts> facts_;       // same order as the commands in table_
   const CommandFacts* get_ = nullptr;
+  const resp::Command* set_command_ = nullptr;
   std::uint16_t get_sized_as_ = 0, mget_sized_as_ = 0;
 };
 

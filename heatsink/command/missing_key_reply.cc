@@ -20,7 +20,7 @@ std::int64_t length_in(std::string_view text) {
 // The cursor of an empty SCAN is "0", and the type of a missing key is "none".
 bool says_nothing(std::string_view text) { return text.empty() || text == "0" || text == "none"; }
 
-// Of one line without its end. A string's bytes are in the next line.
+// Judges one line without its end. A string's bytes are in the next line.
 bool line_says_nothing(std::string_view line) {
   const std::string_view rest = line.substr(1);
   switch (line.front()) {

@@ -17,28 +17,41 @@ namespace heatsink::proxy {
 
 class Requester;
 
+// The use that the connection has for the reply.
 enum class PendingKind : std::uint8_t {
-  kForward,    // the reply goes to the client
-  kHandshake,  // the proxy's; after an error the connection is useless
+  kForward,    // the client's: the reply goes to the client
+  kSubscribe,  // the same, for `number` confirmations, or one error
+  kOwn,        // the proxy's: the reply goes to Pending::of, or is dropped if that names no part
   kSelect,     // the proxy's, before a client's command; a waiting session gets the error
-  kOwn,        // the proxy's; the reply is dropped
-  kSubscribe,  // the client's: `number` confirmations, or one error
-  kAuth,       // the client's AUTH or HELLO: success changes its user (and protocol)
-  kSelectDb,   // the client's SELECT: success changes its database to `number`
-  kMulti,      // the client's MULTI: an error means that no transaction has begun
-  kExec,       // the client's EXEC: success may change its subscriptions
-  kMonitor,    // the client's MONITOR: after success the connection is raw
+  kHandshake,  // the proxy's; after an error the connection is useless
+  kGathered,   // the write of several clients, known to WriteGatherer by `number`
+};
+
+// The part of a client's session that takes the result of a request.
+enum class SessionPart : std::uint8_t {
+  kNone,
+  kDatabase,  // the client's SELECT: success changes its database to Pending::number
+  kIdentity,  // the client's AUTH or HELLO: success changes its user (and protocol)
+  kTransaction,
+  kSubscriptions,
+  kRawStream,  // the client's MONITOR: after success the connection is raw
   kAgain,      // the client's read, sent again because its reply was too big to share
-  // The proxy's, before a command that may wait: its reply shows that the command waits (wait.h).
-  kMark,
-  kWaiting,  // the client's command that may wait
-  kWatch,    // the client's WATCH, to a node of a cluster
-  // A command of a transaction that the proxy has queued, or its MULTI: the reply is dropped.
-  kQueued,
-  kOwnWrite,   // the proxy's, before a client's WAIT, which gets the error if it is refused
-  kUnblock,    // the proxy's: ends the wait of a client that has left
-  kPutBack,    // the proxy's: puts back the elements that such a client was given
-  kCoalesced,  // the write of several clients, known to Coalescing by `number`
+  kBlocked,    // the client's command that may wait, and what the proxy sends for it
+  kOwnWrite,   // the proxy's write before a client's WAIT, which gets the error if it is refused
+};
+
+// A request as the part knows it: by the part, and the part's own number for it.
+struct PartRequest {
+  constexpr PartRequest() = default;
+  constexpr explicit PartRequest(SessionPart part_of) : part(part_of) {}
+  template <class What>  // an enum of the part
+  constexpr PartRequest(SessionPart part_of, What of_part)
+      : part(part_of), what(static_cast<std::uint8_t>(of_part)) {}
+
+  friend bool operator==(const PartRequest&, const PartRequest&) = default;
+
+  SessionPart part = SessionPart::kNone;
+  std::uint8_t what = 0;
 };
 
 // For a request that a node of a cluster may refuse, or has refused, because the slot is not its.
@@ -54,6 +67,7 @@ struct Rerouted {
 struct Pending : copies::Effects {
   Requester* session = nullptr;  // null: the client has left, or the request is the proxy's
   PendingKind kind = PendingKind::kForward;
+  PartRequest of;
   bool read_only = false;      // the request may be sent again
   bool silent = false;         // after CLIENT REPLY OFF or SKIP: the reply is dropped
   bool rewritten = false;      // the session gets the whole reply at its end, and puts it out
@@ -64,7 +78,7 @@ struct Pending : copies::Effects {
   // and it owns no memory: Requester::take_whole() may take the reply.
   bool is_usual = false;
   std::uint32_t bytes = 0;     // of the request; the output keeps them until the reply begins
-  std::uint32_t number = 0;    // remaining confirmations; database of kSelect and kSelectDb
+  std::uint32_t number = 0;    // remaining confirmations; database of a SELECT
   std::uint32_t expected = 0;  // estimated bytes of the reply
   std::uint32_t db = 0;        // of the connection when it took the request
   std::uint16_t sized_as = 0;  // CommandFacts::sized_as, to record the size of the reply
@@ -75,6 +89,8 @@ struct Pending : copies::Effects {
       asked_right;  // the right that the reply proves, if it is no error
   std::unique_ptr<Rerouted> rerouted;
   std::unique_ptr<SpreadKeysWritten> spread;  // keys with copies on nodes that it writes
+
+  bool is_dropped() const { return kind == PendingKind::kOwn && of.part == SessionPart::kNone; }
 };
 
 }  // namespace heatsink::proxy

@@ -81,7 +81,7 @@ class ReplyQueue {
   void add(std::string_view reply, ByteBuffer& out) {
     add_all(out, [reply](ByteBuffer& to) { to.append(reply); });
   }
-  // The same for several replies, which write(ByteBuffer&) appends.
+  // Writes several replies, which write(ByteBuffer&) appends.
   template <class Write>
   void add_all(ByteBuffer& out, Write write) {
     if (places_.empty()) return write(out);

@@ -16,7 +16,7 @@
 #include "heatsink/base/hash_inline.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/command/command.h"
-#include "heatsink/command/reply_guess.h"
+#include "heatsink/command/reply_sizes.h"
 #include "heatsink/command/route.h"
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/local_reads.h"
@@ -33,7 +33,7 @@ class Relief;
 
 inline constexpr CommandFacts kUnknownCommand{};
 
-// What a request, or the request behind it, waits for.
+// The event that a request, or the request behind it, waits for.
 enum class Awaited : std::uint8_t {
   kNothing,
   kDrain,    // nothing in flight

@@ -15,4 +15,11 @@ bool is_reviewed(std::string_view command);
 // types. They neither keep state on the connection nor exchange databases.
 bool is_of_reviewed_module(std::string_view command);
 
+// Proves from a script's text that it cannot exchange databases (SWAPDB). True only if each call of
+// a command names the command as a plain string, and each of these is a reviewed one
+// other than SWAPDB. False for everything that could reach another command:
+// redis.call(ARGV[1]), 'swap' .. 'db', local call = redis.call, loadstring(), _G. Words in comments
+// and strings count as code, so it errs towards false. O(text); false beyond 64 KiB.
+bool names_its_commands(std::string_view lua);
+
 }  // namespace heatsink::proxy

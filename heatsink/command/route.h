@@ -49,7 +49,7 @@ bool chooses_node(const resp::Command& command);
 // EVAL and related commands: the server keeps the script, and EVALSHA relies on that.
 bool uses_scripts(const resp::Command& command);
 
-// What a command says about a script: in front of a cluster the proxy remembers it.
+// The meaning of a command for a script: in front of a cluster the proxy remembers it.
 enum class ScriptUse : std::uint8_t {
   kNone,
   kText,   // EVAL: its first argument is the text
@@ -66,7 +66,7 @@ bool hides_invalidations(const resp::Command& command);
 // invalidation, but its count of SWAPDB shows it (redis/swap_count.h).
 enum class Exchange : std::uint8_t {
   kNever,
-  kByText,  // EVAL, unless the text shows that it does not (script_text.h)
+  kByText,  // EVAL, unless the text shows that it does not (reviewed_commands.h)
   kBySha1,  // EVALSHA: the same, if the proxy knows the text
   kAlways,  // FCALL, modules that were not reviewed, new commands without keys
 };

@@ -45,7 +45,7 @@ struct ScanCursor {
   std::optional<std::string> after(std::uint64_t answered, const topology::SlotMap& map) const;
   // Whether end_pass() depends on `moves`.
   bool asks_for_moves() const { return !is_dirty && pass + 1 < kPassesMax; }
-  // What the masters say of their slots at the end of a pass.
+  // The masters' answer about their slots at the end of a pass.
   enum class Moves : std::uint8_t {
     kNone,
     kBegun,  // a slot is being moved, and no slot has another owner than in the map
@@ -54,8 +54,8 @@ struct ScanCursor {
   std::string end_pass(Moves moves, const topology::SlotMap& map) const;
 };
 
-// What the nodes that own slots by `map` answer to CLUSTER NODES, each about itself. Text or wire
-// form; anything else counts as kNone, because a node may refuse the command.
+// The answers of the nodes that own slots by `map` to CLUSTER NODES, each about itself. Text or
+// wire form; anything else counts as kNone, because a node may refuse the command.
 ScanCursor::Moves moves_in(std::string_view cluster_nodes, topology::NodeIndex node,
                            const topology::SlotMap& map);
 

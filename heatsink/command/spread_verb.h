@@ -10,7 +10,7 @@
 
 namespace heatsink::proxy {
 
-// What a command means for a key with copies, or a counter in parts.
+// The meaning of a command for a key with copies, or a counter in parts.
 enum class SpreadVerb : std::uint8_t {
   kNone,    // the key itself, or an error for a counter
   kGet,     // from a copy; the sum of the parts

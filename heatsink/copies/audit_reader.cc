@@ -16,7 +16,10 @@ AuditReader::AuditReader(NodeState& shared, net::EventLoop& loop, Auditor& audit
   auditor_.use(one_);
 }
 
-AuditReader::~AuditReader() { loop_.cancel(timer_); }
+AuditReader::~AuditReader() {
+  loop_.cancel(timer_);
+  loop_.cancel(suspects_timer_);
+}
 
 // Without copies of its own it has no slots to prove, except those that it has just asked about.
 topology::ClusterTrackerOptions AuditReader::node_options() const {
@@ -77,6 +80,14 @@ void AuditReader::options_changed() {
   connection_.set_options(shared_.connection_options());
   nodes_.set_options(node_options());
   begin();
+}
+
+void AuditReader::watch_suspects() {
+  if (!auditor_.watches() || suspects_timer_ != 0) return;
+  suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
+    suspects_timer_ = 0;  // the turn of this timer ends in watch_suspects() again
+    auditor_.look(loop_.clock());
+  });
 }
 
 }  // namespace heatsink::copies

@@ -28,9 +28,10 @@ class AuditReader final : private topology::ClusterTrackers::Listener {
   void begin();
   // The server is a node of a cluster: asks all masters from now on.
   void begin_cluster();
-  void follow_map();     // at once when there may be a new map
-  void flush();          // at the end of each turn of the loop
-  void follow_server();  // another server has become the upstream
+  void follow_map();      // at once when there may be a new map
+  void flush();           // at the end of each turn of the loop
+  void watch_suspects();  // the same: has the auditor look at suspects while there are any
+  void follow_server();   // another server has become the upstream
   void renew(TimePoint lost_at);
   void set_resting(bool resting);
   void options_changed();
@@ -58,6 +59,7 @@ class AuditReader final : private topology::ClusterTrackers::Listener {
   redis::ServerConnection connection_;
   topology::ClusterTrackers nodes_;
   net::TimerId timer_ = 0;  // 0: no audit has been asked for yet
+  net::TimerId suspects_timer_ = 0;
   bool in_cluster_ = false;
 };
 

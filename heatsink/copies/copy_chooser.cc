@@ -132,7 +132,7 @@ void CopyChooser::set_prices() {
 }
 
 void CopyChooser::follow() {
-  chooser_->set_traffic(traffic_.shape());
+  chooser_->set_traffic(traffic_.shape(chooser_->expected_hits()));
   table_.set_reads_to_pay(chooser_->reads_to_pay());
 }
 
@@ -143,7 +143,7 @@ bool CopyChooser::is_worth_holding(const detect::KeyCount& count, bool is_held) 
 }
 
 void CopyChooser::tick(TimePoint now) {
-  fill_cost_.note(chooser_->costs_for(traffic_.recent()).fill);
+  fill_cost_.note(chooser_->costs_for(traffic_.recent(chooser_->expected_hits())).fill);
   traffic_.tick();
   measure_workers();
   chooser_->measured({.reads = done_.commands + done_.earned_hits,

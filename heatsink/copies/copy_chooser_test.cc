@@ -149,6 +149,35 @@ TEST_F(CopyChooserTest, WhatAHitSparesAWorkerShowsWhenTheShareOfHitsChanges) {
   EXPECT_NEAR(static_cast<double>(chooser_.spared_proxy_cpu().count()), 1800, 100);
 }
 
+// One time 20 000 reads per second of keys that are each read seven times in a row.
+admit::Choice choice_where(const ServerWork& second) {
+  cache::Epochs epochs;
+  cache::HotTable table{{.entries_max = 1000}, epochs};
+  admit::AdmissionState state{1000};
+  admit::CopyAdmission worker{state};
+  CopyChooser chooser{{.copies_max = 1000}, state, table};
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    worker.saw(key_of(i / 7), false);
+    if (i % 1000 == 0) chooser.play(worker.take_sampled(), TimePoint(Nanos(i * 50'000)));
+    if (i % 20'000 != 0) continue;
+    chooser.saw(second);
+    chooser.tick(TimePoint(Nanos(i * 50'000)));
+  }
+  return chooser.choice();
+}
+
+// On a busy machine they bunch: ten at once in the mean, but half of the turns have one command.
+TEST_F(CopyChooserTest, CopiesAreNotGivenUpWhereClientsBunch) {
+  ServerWork even{.commands = 20'000, .writes = 2000, .turns = 2000, .gathered_fills = 1000};
+  ServerWork bunched = even;
+  for (int turn = 0; turn < 2000; ++turn) {
+    even.batches.note(10);
+    bunched.batches.note(turn % 2 == 0 ? 1 : 19);
+  }
+  EXPECT_EQ(choice_where(even).reads, admit::Choice::kNever);
+  EXPECT_NE(choice_where(bunched).reads, admit::Choice::kNever);
+}
+
 TEST_F(CopyChooserTest, TheServersPricesAreBelievedUntilTheyAreMeasured) {
   EXPECT_EQ(chooser_.measured().server.value, admit::kServerScaleBelieved);
   EXPECT_FALSE(chooser_.measured().server.is_measured);

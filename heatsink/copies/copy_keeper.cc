@@ -2,72 +2,109 @@
 #include "heatsink/copies/copy_keeper.h"
 
 #include <algorithm>
-#include <optional>
+#include <chrono>
 #include <utility>
 
 #include "heatsink/base/log.h"
-#include "heatsink/copies/keeper_options.h"
+#include "heatsink/copies/local_reads.h"
 
 namespace heatsink::copies {
 namespace {
 
-constexpr Nanos kClusterTick = Millis(100);
 constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is reloaded or released
-
-// Without clients and copies there is nothing to keep consistent. The keeper then only checks
-// whether the server is there (copy_keeper_rest.cc).
-constexpr Nanos kRestPeriod = std::chrono::seconds(1);
-// Entries looked at per kRestPeriod. Of 65 536 keys each has its turn within 8 s; 8192 take about
-// 1 ms if no CPU cache holds them.
-constexpr std::size_t kSweptPerPeriod = 8192;
+constexpr Nanos kMapInterval = Millis(100);
+constexpr Nanos kLooksAgainAfter = Millis(1);  // for the replies of uncounted writes
 
 }  // namespace
 
 CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
     : shared_(shared),
       loop_(std::move(poller)),
-      filler_(shared, counters_, *this),
-      tracker_(tracker_options(shared), filler_),
-      keep_alive_(shared.table, tracker_),
-      refresher_(shared, counters_),
-      warmer_(shared),
-      searches_(loop_, shared, warmer_),
-      plans_(shared.options().warming),
-      tracker_connection_(loop_, shared.upstream_address, tracker_, shared.connection_options(),
-                          "local copies"),
-      cluster_(
-          loop_, shared.cluster, [&shared] { return shared.credentials(); },
-          shared.connection_options()),
-      slot_stats_(loop_, cluster_, shared.cluster, shared.slot_usage, shared.seed),
-      nodes_(shared, loop_, filler_),
-      access_(loop_, shared),
-      rights_(loop_, shared),
-      inspector_(loop_, shared),
-      auditor_(shared, counters_, *this),
-      audit_reader_(shared, loop_, auditor_),
-      master_(loop_, shared.upstream_address, *this),
-      inbox_(static_cast<std::size_t>(shared.options().workers)),
-      summaries_(shared.rules().measures().size(),
-                 std::vector<detect::Summary>(static_cast<std::size_t>(shared.options().workers))),
-      merged_(shared.rules().measures().size()),
-      selector_(policy::selector_options(shared.options(), shared.rules())),
-      heat_writer_(shared.shown, shared.heat),
-      savings_(loop_.clock()),
-      automatic_(shared.options().automatic_qps, policy::Limits::kAutomaticMax),
-      events_(policy::quiet_sentence(shared.options())),
       started_at_(loop_.clock()),
+      inbox_(static_cast<std::size_t>(shared.options().workers)),
+      events_(policy::quiet_sentence(shared.options())),
+      filler_(shared, counters_, *this),
+      auditor_(shared, counters_, *this),
+      servers_(shared, loop_, filler_, auditor_, *this),
+      replicas_(shared, loop_),
+      refresher_(shared, counters_),
+      warming_(shared, loop_, *this),
+      hot_keys_(shared),
+      admission_(shared, counters_, warming_.warmer(), started_at_),
+      orders_(shared, hot_keys_, admission_, events_),
+      limits_(shared, events_),
+      offload_(shared, counters_),
+      heat_writer_(shared.shown, shared.cluster, shared.slot_counts, shared.heat),
+      outages_(shared, events_),
+      report_({shared, counters_, hot_keys_, admission_, warming_, servers_, limits_, events_,
+               offload_},
+              started_at_),
+      verdicts_(shared, inbox_.workers(),
+                [this](std::size_t worker) { workers_[worker]->hear_verdicts(); }),
       sign_of_life_(started_at_),
-      timers_(loop_, kRestPeriod),
-      woken_at_(started_at_) {
-  shared.cluster.on_stale(
-      [this](std::optional<topology::NodeIndex> hint) { refresh_cluster(hint); });
-  cluster_.on_answer([this] { follow_map(); });
-  filler_.use(tracker_);
-  if (shared.admission)
-    chooser_.emplace(chooser_options(shared.options()), *shared.admission, shared.table);
-}
+      rest_(shared, loop_, started_at_),
+      queries_({shared, loop_, rest_, warming_, report_, hot_keys_, admission_, orders_}) {}
 
 CopyKeeper::~CopyKeeper() = default;
+
+void CopyKeeper::serve(std::vector<KeeperListener*> workers) {
+  workers_ = std::move(workers);
+  answers_.resize(workers_.size());
+  offload_.serve(workers_);
+}
+
+void CopyKeeper::record_to(Recording recording) {
+  shared_.heat.listen(std::move(recording.moment));
+  events_.listen(std::move(recording.event));
+}
+
+// ---- the turn
+
+void CopyKeeper::begin() {
+  loop_.on_turn_end([this] { end_turn(); });
+  begin_timers();
+  servers_.begin(rest_.timers());
+  // A new list of the fleet is judged at once; the tick may be a second away.
+  hot_keys_.begin_fleet(loop_, [this] { pace_.ask(); });
+  replicas_.begin();
+  rest_.timers().every(kMapInterval, [this] { replicas_.tick(); });
+}
+
+// At rest they run in this order.
+void CopyKeeper::begin_timers() {
+  const policy::ProxyOptions& options = shared_.options();
+  PacedTimers& timers = rest_.timers();
+  periods_.heartbeat = timers.every(options.heartbeat_interval / 2, [this] { servers_.tick(); });
+  periods_.filler =
+      timers.every(options.acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
+  if (options.detection_enabled)
+    periods_.hot_keys = timers.every(options.tick, [this] { pace_.ask(); });
+  timers.every(IdleKeepAlive::kInterval, [this] { servers_.keep_keys_alive(); });
+  periods_.refresh = timers.every(options.refresh_interval, [this] { refresh(); });
+  timers.every(kWarmInterval, [this] {
+    warming_.tick(loop_.clock());
+    offload_.note(loop_.clock());
+  });
+  timers.every(KeyInspector::kTick, [this] { queries_.tick(loop_.clock()); });
+  periods_.access =
+      timers.every(options.acl_staleness / 2, [this] { servers_.check_access_if_unreported(); });
+  timers.every(KeeperRest::kPeriod, [this] { each_second(); });
+}
+
+void CopyKeeper::each_second() {
+  sign_of_life_.give(loop_.clock());
+  if (admission_.has_choice()) admission_.tick(loop_.clock(), loop_.cpu_time());
+  count_departures();
+  log_summaries(loop_.now());
+  note_heat();
+  rest_.trim_after_burst(loop_.now());
+  rest_.look([this] { return has_work(); }, loop_.clock());
+}
+
+void CopyKeeper::run() {
+  begin();
+  loop_.run();
+}
 
 // All barriers of the turn share one command, and its output one write.
 void CopyKeeper::end_turn() {
@@ -76,73 +113,22 @@ void CopyKeeper::end_turn() {
   follow_keys();
   filler_.send_barriers(loop_.clock());
   deliver_answers();
-  search();
-  tracker_connection_.flush();
-  audit_reader_.flush();
-  nodes_.trackers().flush();
-  watch_suspects();
+  warming_.end_turn(loop_.clock());
+  servers_.end_turn();
   shared_.epochs.collect();
 }
 
-void CopyKeeper::begin() {
-  loop_.on_turn_end([this] { end_turn(); });
-  // Twice per heartbeat interval: a late tick then delays a heartbeat by half an interval at most.
-  periods_.heartbeat = timers_.every(shared_.options().heartbeat_interval / 2, [this] {
-    const bool idle = shared_.table.copies() == 0;
-    tracker_.set_resting(idle);
-    audit_reader_.set_resting(idle);
-    nodes_.trackers().set_resting(idle);
-    shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.trackers().tracked_names(),
-                               std::memory_order_relaxed);
-    tracker_connection_.tick();
-    nodes_.tick();
-  });
-  periods_.filler =
-      timers_.every(shared_.options().acl_staleness / 4, [this] { filler_.tick(loop_.clock()); });
-  if (shared_.options().detection_enabled)
-    periods_.hot_keys = timers_.every(shared_.options().tick, [this] { judges_ = true; });
-  timers_.every(IdleKeepAlive::kInterval, [this] {
-    keep_alive_.touch_keys(loop_.clock());
-    rights_.tick(loop_.clock());
-    tracker_connection_.flush();
-  });
-  periods_.refresh = timers_.every(shared_.options().refresh_interval, [this] { refresh(); });
-  timers_.every(kWarmInterval, [this] {
-    keep_warm();
-    note_load();
-  });
-  timers_.every(KeyInspector::kTick, [this] { inspector_.tick(loop_.clock()); });
-  periods_.access =
-      timers_.every(shared_.options().acl_staleness / 2, [this] { check_access_if_unreported(); });
-  timers_.every(kRestPeriod, [this] {
-    sign_of_life_.give(loop_.clock());
-    tend_earned_copies();
-    count_departures();
-    log_summaries(loop_.now());
-    note_heat();
-    trim_after_burst();
-    rest_if_idle();
-  });
-  begin_watch();
-  timers_.every(kClusterTick, [this] { tick_cluster(); });
-  if (shared_.upstream.topology == net::Topology::kCluster) {
-    begin_cluster();
-  } else {
-    tracker_connection_.connect();
-  }
-  audit_reader_.begin();
-  begin_fleet();
-  begin_replicas();
+// While a window still contains accesses, the workers hold memory for them.
+bool CopyKeeper::has_work() const {
+  return hot_keys_.has_accesses() || shared_.workers_awake.load() > 0 ||
+         shared_.table.copies() > 0 || warming_.has_work();
 }
 
-void CopyKeeper::run() {
-  begin();
-  loop_.run();
+void CopyKeeper::worker_woke() {
+  if (rest_.rests()) loop_.post([this] { wake(); });
 }
 
-void CopyKeeper::stop() { loop_.stop(); }
-
-void CopyKeeper::request_fill(FillRequest request) { fill_inbox_.put(std::move(request)); }
+// ---- fills and barriers
 
 void CopyKeeper::send_fills() {
   if (const std::size_t count = fill_inbox_.untold(); count > 0)
@@ -152,46 +138,9 @@ void CopyKeeper::send_fills() {
 void CopyKeeper::take_fills(std::size_t count) {
   fill_inbox_.take(count, fills_taken_);
   for (FillRequest& request : fills_taken_) {
-    if (request.admits) admit(request);
+    if (request.admits) admission_.admit(request, loop_.clock());
     ask_or_wait(std::move(request));
   }
-}
-
-// The key's fence begins now, and the fill must be younger. Without room the fill still answers the
-// read.
-void CopyKeeper::admit(FillRequest& request) {
-  if (shared_.table.entry(request.hash) != nullptr) return;  // another worker was first
-  // The worker may have asked by rules that are no longer the present ones.
-  const PolicySnapshot& policy = shared_.current();
-  const std::size_t rule = policy.rule_of(request.key);
-  if (policy.copies_for[rule] != policy::CopiesFor::kWhatPays) return;
-  request.consistency = policy.consistency[rule];
-  const TimePoint now = loop_.clock();
-  request.fence = std::max(request.fence, now);
-  static_cast<void>(shared_.table.admit(request.key, request.db, request.hash,
-                                        hash_name(request.key, shared_.seed), now,
-                                        request.consistency));
-}
-
-// Once per kRestPeriod. Drops also copies that nobody has read for twice the time that a copy
-// lives.
-void CopyKeeper::tend_earned_copies() {
-  if (!chooser_) return;
-  note_own_work();
-  chooser_->tick(loop_.clock());
-  savings_.tick(loop_.clock());
-  shared_.table.drop_unfilled(loop_.clock() - 2 * shared_.options().expire_after_write,
-                              kSweptPerPeriod);
-}
-
-void CopyKeeper::note_own_work() {
-  const CopyChooser::KeeperWork now{.time = loop_.clock().time_since_epoch(),
-                                    .cpu = loop_.cpu_time(),
-                                    .fills = counters_.read(Count::kFills),
-                                    .ends = counters_.read(Count::kInvalidations)};
-  const CopyChooser::KeeperWork before = std::exchange(own_work_, now);
-  if (before.cpu == Nanos(0)) return;  // the first time, or it is not measured
-  chooser_->saw(now - before);
 }
 
 void CopyKeeper::ask_or_wait(FillRequest request) {
@@ -212,23 +161,9 @@ void CopyKeeper::filled(const FillRequest& asked, FillOutcome outcome, const std
   const TimePoint now = loop_.clock();
   shared_.key_loads.add(asked.hash, -kCommandsPerFill);
   refresher_.filled(asked, outcome, now);
-  if (chooser_ && outcome == FillOutcome::kKept) {
-    if (const cache::Copy* copy = shared_.table.copy(asked.hash, asked.read))
-      chooser_->filled(asked.hash, copy->deadline - copy->fill_sent_at);
-  }
-  if (outcome != FillOutcome::kFailed) savings_.filled(asked.hash);
-  count_refusal(outcome);
+  admission_.filled(asked, outcome);
   log_refusal(asked, outcome, why);
-  warmer_.filled(asked, outcome, now, why);
-  if (warm_waiters_.empty()) return;
-  apply_warming_changes(now);
-  answer_warm_waiters(now);
-}
-
-void CopyKeeper::count_refusal(FillOutcome outcome) {
-  if (outcome == FillOutcome::kTooBig) counters_.add(Count::kTooBig);
-  if (outcome == FillOutcome::kNoRoom || outcome == FillOutcome::kTableFull)
-    counters_.add(Count::kNoRoom);
+  warming_.filled(asked, outcome, now, why);
 }
 
 // Configured warmings and copies of hot keys have no caller that could report the error, so the log
@@ -239,33 +174,11 @@ void CopyKeeper::log_refusal(const FillRequest& asked, FillOutcome outcome,
     log_limited(LogLevel::kWarning, "table-full",
                 "hot keys get no local copies: " + why + " (heatsink_tracked_keys): raise it",
                 loop_.now());
-  } else if (outcome == FillOutcome::kNoDatabase && warmer_.holds(asked.hash)) {
+  } else if (outcome == FillOutcome::kNoDatabase && warming_.warmer().holds(asked.hash)) {
     log_limited(LogLevel::kWarning, "warm-database",
                 "keys are not warmed: " + why + ": allow SELECT, or warm keys of database 0",
                 loop_.now());
   }
-}
-
-// Records in the event log how many copies an outage may serve.
-void CopyKeeper::proof_state_changed(const std::string& reason) {
-  const bool ended = reason.empty();
-  shared_.contact_changes.fetch_add(1, std::memory_order_relaxed);
-  if (ended) master_.note_proof();
-  if (!ended && tracker_.found_replica()) writes_refused();
-  if (ended && !std::exchange(outage_reported_, false)) return;
-  std::size_t copies = 0;
-  Nanos longest{0};
-  shared_.table.for_each_copy([&](const cache::Entry& entry, const cache::Copy&) {
-    copies += entry.consistency().stale_while_error > Nanos(0) ? 1U : 0U;
-    longest = std::max(longest, entry.consistency().stale_while_error);
-  });
-  if (!ended && longest == Nanos(0)) return;
-  outage_reported_ = !ended;
-  events_.add_outage(ended ? "the server answers again: copies from before are no longer served"
-                           : std::to_string(copies) + (copies == 1 ? " copy" : " copies") +
-                                 " may be served for up to " + format_duration(longest) +
-                                 " after the last proof (stale-while-error): " + reason,
-                     loop_.clock());
 }
 
 // One that a client waits for is never refused: each of its requests under way asks for one at
@@ -274,12 +187,6 @@ void CopyKeeper::request_barrier(BarrierRequest request) {
   const auto work = [this, request] { filler_.barrier(request); };
   if (request.session != 0) return loop_.post(work);
   if (!loop_.try_post(work)) flush_missed_.store(true);
-}
-
-void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
-  loop_.post([this, worker, session] {
-    access_.check([this, worker, session] { release({worker, session, false}); });
-  });
 }
 
 void CopyKeeper::deliver(std::size_t worker, std::shared_ptr<const FillAnswer> answer) {
@@ -296,35 +203,52 @@ void CopyKeeper::release(const BarrierRequest& waited) {
   workers_[waited.worker]->release(waited.session, waited.ticket);
 }
 
+// ---- servers
+
 void CopyKeeper::learn(const redis::ServerFacts& facts) {
-  shared_.upstream_open.store(facts.open, std::memory_order_relaxed);
-  shared_.is_cluster_node.store(facts.cluster, std::memory_order_relaxed);
-  // Later: this is the tracker's own call.
-  if (facts.cluster && shared_.upstream.unix_path.empty() && !cluster_.has_begun())
-    loop_.post([this] { begin_cluster(); });
-  // The version proves that the login worked.
-  if (!facts.version.empty()) rights_.check(facts.cluster, loop_.clock());
+  servers_.learn(facts);
   if (!facts.commands) return;
   shared_.upstream_address.contacts.fetch_add(1);
   for (KeeperListener* worker : workers_) worker->set_commands(facts.commands);
 }
 
-void CopyKeeper::rights_changed() {
-  access_.check({});
-  rights_.check_again(loop_.clock());
+void CopyKeeper::server_moved() {
+  deliver_answers();
+  for (KeeperListener* const worker : workers_) worker->server_moved();
+  replicas_.renew();
 }
 
-// If the tracker sees its user's rights, and new clients run as that same user (default), the
-// server reports every change. Otherwise a probe must check.
-void CopyKeeper::check_access_if_unreported() {
-  if (!source().rights_known() || shared_.credentials().acl_user() != "default") access_.check({});
+void CopyKeeper::map_changed() {
+  for (KeeperListener* const worker : workers_) worker->map_changed();
+}
+
+void CopyKeeper::proof_state_changed(const std::string& reason) {
+  const bool is_up = reason.empty();
+  servers_.proof_state_changed(is_up);
+  if (is_up) {
+    outages_.proof_is_back(loop_.clock());
+  } else {
+    outages_.proof_ended(reason, loop_.clock());
+  }
+}
+
+void CopyKeeper::server_use(cache::ProofIndex server, const redis::ServerUse& use) {
+  offload_.answered(server, use, loop_.clock());
+  admission_.set_server_scale(offload_.server_scale());
+}
+
+void CopyKeeper::check_access(std::size_t worker, std::uint64_t session) {
+  loop_.post([this, worker, session] {
+    servers_.check_access([this, worker, session] { release({worker, session, false}); });
+  });
+}
+
+void CopyKeeper::server_is_back() {
+  loop_.post([this] { servers_.retry(); });
 }
 
 void CopyKeeper::connection_renewed(TimePoint lost_at) {
-  loop_.post([this, lost_at] {
-    tracker_connection_.renew(lost_at);
-    audit_reader_.renew(lost_at);
-  });
+  loop_.post([this, lost_at] { servers_.renew(lost_at); });
 }
 
 // ---- audits
@@ -332,14 +256,6 @@ void CopyKeeper::connection_renewed(TimePoint lost_at) {
 void CopyKeeper::audit(AuditedHit hit) {
   static_cast<void>(loop_.try_post(
       [this, hit = std::move(hit)]() mutable { auditor_.check(std::move(hit), loop_.clock()); }));
-}
-
-void CopyKeeper::watch_suspects() {
-  if (!auditor_.watches() || suspects_timer_ != 0) return;
-  suspects_timer_ = loop_.call_after(Auditor::kLookInterval, [this] {
-    suspects_timer_ = 0;  // the turn of this timer ends in watch_suspects() again
-    auditor_.look(loop_.clock());
-  });
 }
 
 // The server may have failed to report other changes, too, so all copies go.
@@ -354,88 +270,181 @@ void CopyKeeper::stale_read(const AuditedHit& hit, Nanos for_at_least, TimePoint
   filler_.flush_all();
 }
 
-// ---- hot keys (judged in copy_keeper_counts.cc)
+// ---- hot keys
 
-std::size_t CopyKeeper::hot_keys() const {
-  const auto hot = std::count_if(selector_.verdicts().begin(), selector_.verdicts().end(),
-                                 [](const detect::Verdict& verdict) {
-                                   return verdict.temperature != detect::Temperature::kWarm;
-                                 });
-  return static_cast<std::size_t>(hot) + warmer_.size();
+void CopyKeeper::play(std::size_t worker, const WorkerSample& sample) {
+  if (inbox_.put(worker, sample)) loop_.post([this] { take_from_inbox(); });
 }
 
-void CopyKeeper::apply(const std::vector<detect::Change>& changes) {
-  for (const detect::Change& change : changes) {
-    if (change.kind == detect::Change::Kind::kNotice) continue;  // a notice is for people only
-    const bool promoted = change.kind == detect::Change::Kind::kPromote;
-    counters_.add(promoted ? Count::kPromotions : Count::kDemotions);
-    const KeyHash key = change.verdict.count.hash;
-    if (!promoted && !warmer_.holds(key)) cool_down(change.verdict.count);
-  }
-  if (!shared_.options().cache_enabled) return;
-  // Hot keys that found no room are tried again, because another key may have left.
-  for (const detect::Verdict& verdict : selector_.verdicts()) {
-    if (verdict.temperature != detect::Temperature::kHot) continue;
-    const KeyHash key = verdict.count.hash;
-    if (!is_worth_holding(verdict)) {
-      if (!warmer_.holds(key)) shared_.table.release(key);
-    } else if (!shared_.table.hold(key)) {
-      promote(verdict);
-    }
+void CopyKeeper::post_summaries(std::size_t worker, std::vector<detect::Summary> summaries,
+                                bool urgent) {
+  if (inbox_.put(worker, std::move(summaries), urgent)) loop_.post([this] { take_from_inbox(); });
+}
+
+void CopyKeeper::take_from_inbox() {
+  inbox_.begin_to_take();
+  for (std::size_t worker = 0; worker < inbox_.workers(); ++worker) {
+    WorkerInbox::Content content = inbox_.take(worker);
+    for (detect::Summary& summary : content.summaries) hot_keys_.take(worker, std::move(summary));
+    if (content.is_urgent) pace_.ask();
+    if (!content.sample.empty()) admission_.play(content.sample, loop_.clock());
   }
 }
 
-// A rule or option may want copies of hot keys whatever they cost.
-bool CopyKeeper::is_worth_holding(const detect::KeyCount& count) const {
-  if (!chooser_) return true;
-  const cache::Entry* const entry = shared_.table.entry(count.hash);
-  if (chooser_->is_worth_holding(count, entry != nullptr && entry->stays())) return true;
-  return copies_for(count) != policy::CopiesFor::kWhatPays;
-}
-
-bool CopyKeeper::is_worth_holding(const detect::Verdict& verdict) const {
-  return is_worth_holding(verdict.count) || is_worth_holding_in_fleet(verdict);
-}
-
-policy::CopiesFor CopyKeeper::copies_for(const detect::KeyCount& count) const {
-  return shared_.copies_for()[shared_.rule_of(count.key, !count.key_truncated)];
-}
-
-// A key that is no longer hot may still be worth its copy: then it stays until it is evicted.
-void CopyKeeper::cool_down(const detect::KeyCount& count) {
-  if (copies_for(count) == policy::CopiesFor::kWhatPays) {
-    shared_.table.release(count.hash);
-  } else {
-    shared_.table.demote(count.hash);
-  }
-}
-
-// Accesses per second, whatever measure made the key hot.
-double CopyKeeper::accesses_rate(const detect::Verdict& verdict) const {
-  if (verdict.measure.dimension == detect::Dimension::kRequests) return verdict.rate;
-  const double seconds = counted_seconds(verdict.measure);
-  if (seconds <= 0) return 0;
-  return static_cast<double>(verdict.count.reads + verdict.count.writes) / seconds;
-}
-
-void CopyKeeper::promote(const detect::Verdict& verdict) {
-  const detect::KeyCount& count = verdict.count;
-  if (count.key_truncated) return;  // its whole name is unknown
-  const std::size_t rule = shared_.rule_of(count.key);
-  const cache::ConsistencyPolicy& consistency = shared_.consistency()[rule];
-  if (shared_.copies_for()[rule] == policy::CopiesFor::kNone) return;
-  const bool makes_room = shared_.copies_for()[rule] == policy::CopiesFor::kWhatPays;
-  if (!makes_room && !shared_.table.has_room()) return;
-  const NameHash name = hash_name(count.key, shared_.seed);
+// At most once per turn.
+void CopyKeeper::judge_if_due() {
+  if (!pace_.is_asked()) return;
   const TimePoint now = loop_.clock();
-  // A hot key has more readers than one that only pays, so it takes that one's entry.
-  if (makes_room) {
-    static_cast<void>(shared_.table.admit(count.key, count.db, count.hash, name, now, consistency));
-    static_cast<void>(shared_.table.hold(count.hash));
-  } else {
-    static_cast<void>(
-        shared_.table.promote(count.key, count.db, count.hash, name, now, consistency));
+  if (now < pace_.from()) {
+    if (judge_timer_ == 0) judge_timer_ = loop_.call_at(pace_.from(), [this] { judge_timer_ = 0; });
+    return;
   }
+  pace_.begin(now);
+  judge();
+  pace_.end(loop_.clock());
+}
+
+void CopyKeeper::judge() {
+  std::vector<detect::Change> changes = hot_keys_.judge(loop_.clock());
+  verdicts_.judged();
+  admission_.follow(changes, hot_keys_.verdicts(), loop_.clock());
+  servers_.set_read_from_replicas(replicas_.follow(hot_keys_.verdicts()));
+  note_changes(std::move(changes));
+  limits_.update(hot_keys_, loop_.now());
+  shared_.table.retry(loop_.now());
+}
+
+// A warmed key stays hot. Its event follows when the warming ends.
+void CopyKeeper::note_changes(std::vector<detect::Change> changes) {
+  std::erase_if(changes, [this](const detect::Change& change) {
+    return change.kind == detect::Change::Kind::kDemote &&
+           change.verdict.temperature != detect::Temperature::kWriteHot &&
+           warming_.warmer().holds(change.verdict.count.hash);
+  });
+  tell_clients(changes);
+  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
+  events_.add(changes, hot_count(), loop_.now(), report_.reliefs(loop_.clock()));
+}
+
+void CopyKeeper::note_warmed(std::vector<detect::Change> changes, TimePoint now) {
+  tell_clients(changes);
+  for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
+  events_.add(changes, hot_count(), now);
+}
+
+std::size_t CopyKeeper::hot_count() const { return hot_keys_.count() + warming_.warmer().size(); }
+
+// Lets the workers count no writes while no key is hot. Before the workers get this turn's answers,
+// so that most copies may be served at once.
+void CopyKeeper::follow_keys() {
+  cache::WriteCounting& counting = shared_.fences.counting();
+  if (!counting.follow(shared_.table.none(), shared_.epochs, loop_.now()) || looks_again_) return;
+  looks_again_ = true;
+  loop_.call_after(kLooksAgainAfter, [this] { looks_again_ = false; });  // and ends a turn
+}
+
+// ---- a change of the configuration
+
+void CopyKeeper::adopt(std::shared_ptr<const PolicySnapshot> next, std::function<void()> done) {
+  loop_.post([this, next = std::move(next), done = std::move(done)] {
+    wake();
+    adopt_now(next);
+    done();
+  });
+}
+
+// Publishes it, and makes what the parts keep follow it, without dropping a copy that need not go.
+void CopyKeeper::adopt_now(std::shared_ptr<const PolicySnapshot> next) {
+  const std::shared_ptr<const PolicySnapshot> before = shared_.held();
+  const TimePoint now = loop_.clock();
+  // Tokens that a worker takes from the old limits after this moment count there only: at most
+  // those of its turn.
+  if (next->limits && before->limits) next->limits->take_over(*before->limits, now);
+  // While copies are off, writes raise no fences. So copies, and fills that are under way, end
+  // before the first such write; and those that were under way then may not be joined afterwards.
+  if (before->options.cache_enabled != next->options.cache_enabled) shared_.fences.raise_all(now);
+  shared_.publish(std::move(next));
+  hot_keys_.follow_policy();
+  events_.set_quiet(policy::quiet_sentence(shared_.options()));
+  limits_.follow_options(before->options, now);
+  // First, so that no retained key leaves the table behind the warmer's back.
+  warming_.follow_options(before->options, now);
+  admission_.set_table_policies(before->options, servers_.rights_known());
+  warming_.record_changes(now);
+  admission_.follow_options(offload_.server_scale());
+  servers_.follow_options(before->credentials);
+  hot_keys_.set_credentials(shared_.credentials());
+  adopt_timers(shared_.options());
+  replicas_.follow_options();
+}
+
+void CopyKeeper::adopt_timers(const policy::ProxyOptions& options) {
+  PacedTimers& timers = rest_.timers();
+  timers.change(periods_.heartbeat, options.heartbeat_interval / 2);
+  timers.change(periods_.filler, options.acl_staleness / 4);
+  timers.change(periods_.access, options.acl_staleness / 2);
+  timers.change(periods_.refresh, options.refresh_interval);
+  if (options.detection_enabled) timers.change(periods_.hot_keys, options.tick);
+}
+
+void CopyKeeper::add_config_event(report::Event::Config config, std::string reason) {
+  loop_.post([this, config, reason = std::move(reason)]() mutable {
+    events_.add_config(config, std::move(reason), loop_.now());
+  });
+}
+
+void CopyKeeper::add_order_event(std::string reason, report::WarmKey key) {
+  loop_.post([this, reason = std::move(reason), key = std::move(key)] {
+    orders_.note(reason, key, loop_.now());
+  });
+}
+
+// ---- what is noted once a second
+
+// The table counts by itself, because it knows no metrics.
+void CopyKeeper::count_departures() {
+  const auto raise = [this](Count count, std::uint64_t to) {
+    counters_.add(count, to - counters_.read(count));
+  };
+  raise(Count::kWrittenEarly, shared_.table.left_early());
+  raise(Count::kEvictedForEntries, shared_.table.evictions(cache::EvictionReason::kEntries).count);
+  raise(Count::kEvictedForBytes, shared_.table.evictions(cache::EvictionReason::kBytes).count);
+}
+
+void CopyKeeper::note_heat() {
+  std::vector<const DurationHistogram*> latencies;
+  std::vector<const SampledSizes*> sizes;
+  std::vector<const ClientCommands*> clients;
+  for (const KeeperListener* const worker : workers_) {
+    if (const DurationHistogram* const waits = worker->client_latency()) latencies.push_back(waits);
+    if (const SampledSizes* const replies = worker->reply_sizes()) sizes.push_back(replies);
+    if (const ClientCommands* const known = worker->client_commands()) clients.push_back(known);
+  }
+  const TimePoint now = loop_.clock();
+  heat_writer_.write(
+      hot_keys_.counts_of_all(),
+      {.load = offload_.of_window(now),
+       .cpu = offload_.server_cpu(now),
+       .latencies = latencies,
+       .reply_sizes = sizes,
+       .clients = clients,
+       .client_name = [this](auto client) { return workers_.front()->client_name(client); }},
+      now);
+}
+
+void CopyKeeper::begin_with(const Learned& learned) {
+  loop_.post([this, learned] {
+    if (learned.server_scale) offload_.believe(*learned.server_scale);
+    admission_.begin_with(learned);
+    admission_.set_server_scale(offload_.server_scale());
+  });
+}
+
+void CopyKeeper::warm_all(std::vector<LastingKey> keys, Nanos at_least) {
+  loop_.post([this, keys = std::move(keys), at_least] {
+    wake();
+    warming_.inherit(keys, at_least, loop_.clock());
+  });
 }
 
 }  // namespace heatsink::copies

@@ -6,43 +6,44 @@ namespace {
 
 constexpr MetricRow kRefusals{
     "heatsink_local_refusals_total", MetricKind::kCounter,
-    "Reads of hot keys that were not served locally, by the part of the "
-    "key rule that refused. rule is no-copy (not filled yet, or "
-    "dropped), generation (the tracker was lost, or all copies were "
-    "dropped, since), deadline (the copy has expired), unproven (no proof from the server within "
-    "max-staleness), fence (the copy may be older than a write or a "
-    "reply of the server), write-in-flight, session-fence (not proven "
-    "since the connection's last reply) or rights (the user's right to "
-    "read is not proven).",
+    "Reads of hot keys that were not served locally, by the part of the key rule that refused. "
+    "rule is no-copy (not filled yet, or dropped), "
+    "generation (the tracker was lost, or all copies were dropped, since), "
+    "deadline (the copy has expired), unproven (no proof from the server within max-staleness), "
+    "fence (the copy may be older than a write or a reply of the server), write-in-flight, "
+    "session-fence (not proven since the connection's last reply) "
+    "or rights (the user's right to read is not proven).",
     "rule"};
 constexpr MetricRow kCopiesRefused{
     "heatsink_copies_refused_total", MetricKind::kCounter,
-    "Times that a key got no copy, or lost it too early. reason is seldom-read (reads after which "
-    "the key had not earned one), "
+    "Times that a key got no copy, or lost it too early. "
+    "reason is seldom-read (reads after which the key had not earned one), "
     "written (copies that a write ended before they had paid for their fill), "
-    "too-big (fills whose value was too big) or no-room (fills for which the cache or the server's "
-    "table had no room).",
+    "too-big (fills whose value was too big) "
+    "or no-room (fills for which the cache or the server's table had no room).",
     "reason"};
 constexpr MetricRow kEvictions{
     "heatsink_evictions_total", MetricKind::kCounter,
-    "Keys whose local copies were dropped to make room. reason is entries (another key needed its "
-    "entry, cache.maximum-size) or bytes (another copy needed its bytes, cache.maximum-bytes).",
+    "Keys whose local copies were dropped to make room. "
+    "reason is entries (another key needed its entry, cache.maximum-size) "
+    "or bytes (another copy needed its bytes, cache.maximum-bytes).",
     "reason"};
-constexpr MetricRow kTurnedAway{
-    "heatsink_clients_refused_total", MetricKind::kCounter,
-    "Client connections refused, by the option that limits them. limit is "
-    "the option's name after the dot.",
-    "limit"};
+constexpr MetricRow kTurnedAway{"heatsink_clients_refused_total", MetricKind::kCounter,
+                                "Client connections refused, by the option that limits them. "
+                                "limit is the option's name after the dot.",
+                                "limit"};
 constexpr MetricRow kCutOff{
     "heatsink_clients_cut_off_total", MetricKind::kCounter,
-    "Clients closed because of replies that waited for them. reason is slow (they did not take "
-    "them), maximum-memory (they buffered most when proxy.maximum-memory was used up), "
-    "out-of-memory (the system gave no more memory) or shutdown.drain (the proxy shut down, and "
-    "they were not done within that time).",
+    "Clients closed because of replies that waited for them. "
+    "reason is slow (they did not take them), "
+    "maximum-memory (they buffered most when proxy.maximum-memory was used up), "
+    "out-of-memory (the system gave no more memory) "
+    "or shutdown.drain (the proxy shut down, and they were not done within that time).",
     "reason"};
 constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::kCounter,
-                                   "Hits chosen for the audit, but not compared to the end. reason "
-                                   "is full (too many at once) or down (no connection for it).",
+                                   "Hits chosen for the audit, but not compared to the end. "
+                                   "reason is full (too many at once) "
+                                   "or down (no connection for it).",
                                    "reason"};
 constexpr MetricRow kPutBacks{
     "heatsink_put_back_total", MetricKind::kCounter,
@@ -51,14 +52,13 @@ constexpr MetricRow kPutBacks{
     "outcome"};
 constexpr MetricRow kReplicaFallbacks{
     "heatsink_replica_fallbacks_total", MetricKind::kCounter,
-    "Reads that a rule sends to replicas and that went to the master. reason says why the nearest "
-    "to usable replica was not read: none (the master has no replica), silent, link-down, syncing, "
-    "other-history (it follows another master), behind (not proven within replica-lag), connecting "
-    "(this worker is not connected to it), refusing (it answered most reads with errors), slot "
-    "(the "
-    "master of a cluster has not proven that it owns the slot) or own-write (the client's own "
-    "write "
-    "may be missing).",
+    "Reads that a rule sends to replicas and that went to the master. "
+    "reason says why the nearest to usable replica was not read: none (the master has no replica), "
+    "silent, link-down, syncing, other-history (it follows another master), "
+    "behind (not proven within replica-lag), connecting (this worker is not connected to it), "
+    "refusing (it answered most reads with errors), "
+    "slot (the master of a cluster has not proven that it owns the slot) "
+    "or own-write (the client's own write may be missing).",
     "reason"};
 constexpr MetricRow kForwards{
     "heatsink_forwarded_total", MetricKind::kCounter,
@@ -66,11 +66,12 @@ constexpr MetricRow kForwards{
 
 constexpr MetricRow kServerCommands{
     "heatsink_server_commands_total", MetricKind::kCounter,
-    "Commands sent to the servers, counted where they are sent. by is workers (the commands of the "
-    "clients, and what carrying them out needs) or keeper (what heatsink itself asks: fills, "
-    "renewals, proofs, audits, probes, the fleet's reports and limits). The load taken off is "
-    "1 - heatsink_server_commands_total / (heatsink_commands_total - "
-    "heatsink_unserved_commands_total).",
+    "Commands sent to the servers, counted where they are sent. "
+    "by is workers (the commands of the clients, and what carrying them out needs) "
+    "or keeper (what heatsink itself asks: fills, renewals, proofs, audits, probes, "
+    "the fleet's reports and limits). "
+    "The load taken off is 1 - heatsink_server_commands_total / "
+    "(heatsink_commands_total - heatsink_unserved_commands_total).",
     "by"};
 
 constexpr MetricRow kSpreadReads{
@@ -83,10 +84,10 @@ constexpr MetricRow kBarrierCommands{"heatsink_barrier_commands_total", MetricKi
 
 constexpr MetricRow kAccesses{
     "heatsink_accesses_total", MetricKind::kCounter,
-    "Accesses of keys: a command makes one for each key that it names. access is hit (a read that "
-    "a local copy answered at once), miss (any other read: the server answered it, or it waited "
-    "for a fill, or a limit refused it) or write. heatsink_server_commands_total says what load "
-    "the hits take off.",
+    "Accesses of keys: a command makes one for each key that it names. "
+    "access is hit (a read that a local copy answered at once), miss (any other read: "
+    "the server answered it, or it waited for a fill, or a limit refused it) or write. "
+    "heatsink_server_commands_total says what load the hits take off.",
     "access"};
 
 constexpr MetricRow counter(std::string_view name, std::string_view help) {
@@ -132,15 +133,17 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kClientReads,
        counter("heatsink_client_reads_total",
                "Reads from clients' sockets; each of them may hold many commands.")},
+      {Count::kClientTurns,
+       counter("heatsink_client_turns_total",
+               "Turns of the workers that read from clients; each of them may read from many.")},
       {Count::kAccessHits, kAccesses, "access", "hit"},
       {Count::kAccessMisses, kAccesses, "access", "miss"},
       {Count::kAccessWrites, kAccesses, "access", "write"},
       {Count::kLocalHits,
        counter("heatsink_local_hits_total", "Reads answered from a local copy.")},
-      {Count::kJoinedFills,
-       counter("heatsink_joined_fills_total",
-               "Reads that waited for a fill that another read had started: misses, but "
-               "no command was sent for them.")},
+      {Count::kJoinedFills, counter("heatsink_joined_fills_total",
+                                    "Reads that waited for a fill that another read had started: "
+                                    "misses, but no command was sent for them.")},
       {Count::kRefusedNoCopy, kRefusals, "rule", "no-copy"},
       {Count::kRefusedGeneration, kRefusals, "rule", "generation"},
       {Count::kRefusedDeadline, kRefusals, "rule", "deadline"},
@@ -156,24 +159,25 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kEvictedForEntries, kEvictions, "reason", "entries"},
       {Count::kEvictedForBytes, kEvictions, "reason", "bytes"},
       {Count::kRefusalsHeld, counter("heatsink_limit_refusals_held_total",
-                                     "Refusals delayed by limits.refusal-delay, for clients that "
-                                     "send only refused commands.")},
+                                     "Refusals delayed by limits.refusal-delay, "
+                                     "for clients that send only refused commands.")},
       {Count::kForwardedShared, kForwards, "connection", "shared"},
       {Count::kForwardedPrivate, kForwards, "connection", "private"},
       {Count::kServerCommands, kServerCommands, "by", "workers"},
       {Count::kOwnCommands, kServerCommands, "by", "keeper"},
       {Count::kUnservedCommands,
        counter("heatsink_unserved_commands_total",
-               "Commands of clients that the proxy refused because it had no connection to the "
-               "server. They are in heatsink_commands_total, but no load was taken off with "
-               "them.")},
+               "Commands of clients that the proxy refused "
+               "because it had no connection to the server. "
+               "They are in heatsink_commands_total, but no load was taken off with them.")},
       {Count::kUpstreamWrites,
-       counter("heatsink_upstream_writes_total",
-               "Times that the workers sent to the server: several commands at once wake it up "
-               "once.")},
+       counter(
+           "heatsink_upstream_writes_total",
+           "Times that the workers sent to the server: several commands at once wake it up once.")},
       {Count::kReissued, counter("heatsink_reissued_total",
-                                 "Reads sent again on a private connection: the reply was too big "
-                                 "for a shared one, or the client read too slowly.")},
+                                 "Reads sent again on a private connection: "
+                                 "the reply was too big for a shared one, "
+                                 "or the client read too slowly.")},
       {Count::kRedirects,
        counter("heatsink_cluster_redirects_total",
                "Refusals of cluster nodes (MOVED, ASK, TRYAGAIN) that the proxy followed.")},
@@ -215,9 +219,9 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kGathered,
        counter("heatsink_gathered_writes_total",
                "Writes that waited for others to the same key (coalesce of a rule).")},
-      {Count::kCoalescedAway, counter("heatsink_coalesced_writes_total",
-                                      "Writes that the server did not see: a later write, or a "
-                                      "sum, replaced them (coalesce of a rule).")},
+      {Count::kGatheredAway, counter("heatsink_coalesced_writes_total",
+                                     "Writes that the server did not see: a later write, "
+                                     "or a sum, replaced them (coalesce of a rule).")},
       {Count::kUpstreamConnects,
        counter("heatsink_upstream_connects_total", "Attempts to connect to the server.")},
       {Count::kUpstreamLost,
@@ -225,8 +229,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Connections to the server that were lost or could not be opened.")},
       {Count::kUpstreamErrors,
        counter("heatsink_upstream_errors_total",
-               "Commands that failed because the server could not be reached. upstream.on-down "
-               "says whether the client gets an error or is closed.")},
+               "Commands that failed because the server could not be reached. "
+               "upstream.on-down says whether the client gets an error or is closed.")},
       {Count::kServerAwaited,
        counter("heatsink_upstream_awaited_total",
                "Commands that waited for a server that was away (upstream.connect-wait).")},
@@ -240,8 +244,8 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Fills whose copy was not kept, because the key changed during the fill.")},
       {Count::kFillsFailed,
        counter("heatsink_fills_failed_total",
-               "Fills without a value: too big, refused by the server, not answered, or past "
-               "cache.maximum-tracked-keys.")},
+               "Fills without a value: too big, refused by the server, not answered, "
+               "or past cache.maximum-tracked-keys.")},
       {Count::kRefreshes,
        counter(
            "heatsink_refreshes_total",
@@ -252,26 +256,27 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
        counter("heatsink_refreshes_given_up_total",
                "Copies left to expire after refresh.max-failures failures in a row.")},
       {Count::kOutageHits, counter("heatsink_stale_while_error_hits_total",
-                                   "Local hits during an outage of the server, past the proof that "
-                                   "level key requires. They need a rule with stale-while-error.")},
+                                   "Local hits during an outage of the server, "
+                                   "past the proof that level key requires. "
+                                   "They need a rule with stale-while-error.")},
       {Count::kInvalidations,
        counter("heatsink_invalidations_total", "Key names that the server reported as changed.")},
       {Count::kFlushes,
        counter("heatsink_flushes_total",
-               "How often all local copies were dropped at once. The causes are FLUSHALL and "
-               "similar commands, changed rights, changed cluster slots, or a confirmed stale "
-               "read. A lost tracker also ends copies: heatsink_tracker_lost_total counts it.")},
+               "How often all local copies were dropped at once. "
+               "The causes are FLUSHALL and similar commands, changed rights, "
+               "changed cluster slots, or a confirmed stale read. "
+               "A lost tracker also ends copies: heatsink_tracker_lost_total counts it.")},
       {Count::kTrackerLost, counter("heatsink_tracker_lost_total",
                                     "How often the tracking connection was lost or stalled.")},
       {Count::kWaitsEnded, counter("heatsink_waits_ended_total",
-                                   "Waiting commands (BLPOP, ...) that the proxy ended at the "
-                                   "server because their clients had left.")},
+                                   "Waiting commands (BLPOP, ...) that the proxy ended "
+                                   "at the server because their clients had left.")},
       {Count::kPutBack, kPutBacks, "outcome", "done"},
       {Count::kNotPutBack, kPutBacks, "outcome", "failed"},
-      {Count::kBarriers,
-       counter("heatsink_barriers_total",
-               "Writes of unknown keys (scripts, FLUSHALL, ...) whose replies waited "
-               "for the tracker.")},
+      {Count::kBarriers, counter("heatsink_barriers_total",
+                                 "Writes of unknown keys (scripts, FLUSHALL, ...) "
+                                 "whose replies waited for the tracker.")},
       {Count::kProofsAwaited,
        counter("heatsink_session_proofs_total",
                "Reads at level session that waited for a new proof of the copies.")},
@@ -287,14 +292,17 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
                "Audited hits whose key had another value by then: written since, or stale.")},
       {Count::kAuditsStale,
        counter("heatsink_audit_stale_confirmed_total",
-               "Suspected copies that could be served longer than max-staleness after the server's "
-               "other answer. More than 0 means that coherence is broken.")},
+               "Suspected copies that could be served longer than max-staleness "
+               "after the server's other answer. More than 0 means that coherence is broken.")},
       {Count::kAuditsFailed,
        counter("heatsink_audit_failed_total", "Audits that the server refused or did not answer.")},
       {Count::kAuditsDroppedFull, kAuditsDropped, "reason", "full"},
       {Count::kAuditsDroppedDown, kAuditsDropped, "reason", "down"},
       {Count::kPromotions, counter("heatsink_promotions_total", "Keys that became hot.")},
       {Count::kDemotions, counter("heatsink_demotions_total", "Keys that stopped being hot.")},
+      {Count::kVerdictMessages,
+       counter("heatsink_verdict_messages_total",
+               "Messages delivered to subscribers of the channel __heatsink__:hot.")},
   }};
   return rows;
 }

@@ -31,6 +31,7 @@ enum class Count : std::uint8_t {
   kClientsTakenOver,
   kCommands,
   kClientReads,
+  kClientTurns,
   kAccessHits,
   kAccessMisses,
   kAccessWrites,
@@ -80,7 +81,7 @@ enum class Count : std::uint8_t {
   kReplicaSlot,
   kReplicaOwnWrite,
   kGathered,
-  kCoalescedAway,
+  kGatheredAway,
   kUpstreamConnects,
   kUpstreamLost,
   kUpstreamErrors,
@@ -112,6 +113,7 @@ enum class Count : std::uint8_t {
   kAuditsDroppedDown,
   kPromotions,
   kDemotions,
+  kVerdictMessages,
   kCount,
 };
 

@@ -22,7 +22,7 @@ bool is_hot(Temperature temperature) {
 }
 
 bool concerns_hot(const Event& event) {
-  return event.nothing_hot || event.stale_read || event.outage ||
+  return event.nothing_hot || event.stale_read || event.outage || event.order ||
          event.config != Event::Config::kNone || event.limit != Event::Limit::kNone ||
          is_hot(event.temperature) || is_hot(event.before);
 }
@@ -44,8 +44,10 @@ std::string event_sentence(const Event& event) {
   if (event.outage) return "stale while error: " + event.reason;
   if (event.config == Event::Config::kChanged) return "configuration changed: " + event.reason;
   if (event.config == Event::Config::kRefused) return "configuration refused: " + event.reason;
+  if (event.order && event.key.empty()) return "order: " + event.reason;
   const std::string name = printable(event.key) + (event.key_truncated ? "..." : "") + " (db " +
                            std::to_string(event.db) + ")";
+  if (event.order) return "order for " + name + ": " + event.reason;
   if (event.stale_read) return "stale read of " + name + ": " + event.reason;
   if (event.limit != Event::Limit::kNone)
     return name +
@@ -92,8 +94,8 @@ void EventLog::add_stale_read(std::string key, std::uint32_t db, std::string rea
   event.reason = std::move(reason);
   log_limited(LogLevel::kError, "stale read",
               event_sentence(event) +
-                  "; this is a bug: turn its copies off with heatsink rule add "
-                  "'match=KEY,level=off', and report it",
+                  "; this is a bug: "
+                  "turn its copies off with heatsink rule add 'match=KEY,level=off', and report it",
               now);
   keep(std::move(event));
 }
@@ -117,6 +119,19 @@ void EventLog::add_limit(bool began, std::string key, std::uint32_t db, std::str
   event.db = db;
   event.reason = std::move(reason);
   write(event);
+  keep(std::move(event));
+}
+
+void EventLog::add_order(std::string_view key, std::uint32_t db, std::string reason,
+                         TimePoint now) {
+  Event event;
+  event.at = now;
+  event.order = true;
+  event.key = key.substr(0, detect::kKeyBytesMax);
+  event.key_truncated = key.size() > detect::kKeyBytesMax;
+  event.db = db;
+  event.reason = std::move(reason);
+  log(LogLevel::kInfo, event_sentence(event));
   keep(std::move(event));
 }
 
@@ -149,7 +164,7 @@ void EventLog::write(const Event& event) {
   // Most changes are between warm and cold, and need no reader.
   const LogLevel level = other ? LogLevel::kDebug : LogLevel::kInfo;
   if (!is_logged(level)) return;
-  // 2)) {/ Half of the lines are reserved for keys that are or were hot.
+  // Half of the lines are reserved for keys that are or were hot.
   if (lines_ >= kLinesPerSecond || (other && other_lines_ >= kLinesPerSecond / 2)) {
     ++left_out_;
     return;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,10 @@ class EventLog {
   void add_outage(std::string reason, TimePoint now);
   // A key has received an automatic limit or lost it. `key` as it may be shown.
   void add_limit(bool began, std::string key, std::uint32_t db, std::string reason, TimePoint now);
+
+  // An operator has ordered something. `key` as it may be shown, and cut here; "": the order names
+  // no single one. Logs one line, whatever else is logged.
+  void add_order(std::string_view key, std::uint32_t db, std::string reason, TimePoint now);
 
   // The configuration was changed, or a change was refused. Logs one line, whatever else is logged.
   void add_config(report::Event::Config config, std::string reason, TimePoint now);

@@ -57,6 +57,32 @@ TEST_F(EventLogTest, ChangesBetweenWarmAndColdAreLinesOnlyForDebugging) {
   EXPECT_EQ(log.latest().size(), 3u);
 }
 
+TEST_F(EventLogTest, AnOrderIsALineAndAnEventHoweverMuchElseIsLogged) {
+  std::vector<report::Event> heard;
+  log.listen([&heard](const report::Event& event) { heard.push_back(event); });
+  log.add(many(100, Temperature::kHot), 100, at(0));
+  take();
+  log.add_order("", 0, "warming of 2 keys for 1m (by alice)", at(1));
+  log.add_order("k", 2, "dropped its local copy (by alice)", at(2));
+  EXPECT_THAT(take(), ElementsAre("order: warming of 2 keys for 1m (by alice)",
+                                  "order for k (db 2): dropped its local copy (by alice)"));
+  ASSERT_GE(heard.size(), 2U);
+  EXPECT_EQ(std::string(word_for(heard.back())), "order");
+  EXPECT_TRUE(has_key(heard.back()));
+  EXPECT_FALSE(is_verdict(heard.back()));
+  EXPECT_FALSE(has_key(heard[heard.size() - 2]));
+}
+
+TEST_F(EventLogTest, AnOrderSaysThatItsLongNameIsCut) {
+  log.add_order(std::string(detect::kKeyBytesMax, 'a'), 0, "warming", at(1));
+  log.add_order(std::string(detect::kKeyBytesMax + 1, 'a'), 0, "warming", at(2));
+  const std::vector<report::Event> events = log.latest();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_FALSE(events[0].key_truncated);
+  EXPECT_TRUE(events[1].key_truncated);
+  EXPECT_EQ(events[1].key.size(), detect::kKeyBytesMax);
+}
+
 TEST_F(EventLogTest, EachChangeIsALineAndAnEvent) {
   log.add(std::vector{change("product:1", Temperature::kCold, Temperature::kHot)}, 1, at(0));
   log.add({}, 1, at(100));

@@ -9,20 +9,11 @@
 
 #include "heatsink/base/testing/times.h"
 #include "heatsink/copies/filler.h"
+#include "heatsink/copies/keeper_parts_for_test.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::copies {
 namespace {
-
-class Nobody final : public Filler::Listener {
-  void deliver(std::size_t, std::shared_ptr<const FillAnswer>) override {}
-  void release(const BarrierRequest&) override {}
-  void learn(const redis::ServerFacts&) override {}
-  void rights_changed() override {}
-  void filled(const FillRequest&, FillOutcome, const std::string&) override {}
-  void changed(KeyHash) override {}
-  void proof_state_changed(const std::string&) override {}
-};
 
 // "k" is hot by a rule with limit.over: stale. The tracker is up since 0 ms.
 class FillerUnproven : public testing::Test {
@@ -57,8 +48,8 @@ class FillerUnproven : public testing::Test {
   const KeyHash key_ = in_db(hash_name("k", kSeed), 0);
   NodeState shared_{policy::ProxyOptions{}, net::RedisUrl{}, kSeed};
   Counters counters_;
-  Nobody nobody_;
-  Filler filler_{shared_, counters_, nobody_};
+  SilentOwner owner_;
+  Filler filler_{shared_, counters_, owner_};
   redis::Tracker tracker_{redis::TrackerOptions{}, filler_};
 };
 

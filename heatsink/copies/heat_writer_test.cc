@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace heatsink::copies {
 namespace {
@@ -30,14 +33,21 @@ class HeatWriterTest : public ::testing::Test {
  protected:
   void write(const detect::Summary& counted) {
     const DurationHistogram* const workers[] = {&one_, &other_};
-    writer_.write(counted, load_, workers);
+    const SampledSizes* const replies[] = {sizes_.get()};
+    writer_.write(counted,
+                  {.load = load_, .cpu = cpu_, .latencies = workers, .reply_sizes = replies},
+                  counted.at);
   }
 
   heat::History history_;
   policy::KeyDisplay shown_;
+  topology::ClusterDirectory cluster_{net::RedisUrl{}};
+  topology::SlotCounts slot_counts_;
   DurationHistogram one_, other_;
   LoadWindow::Span load_{};
-  HeatWriter writer_{shown_, history_};
+  std::optional<ServerCpu::Figure> cpu_;
+  std::unique_ptr<SampledSizes> sizes_ = std::make_unique<SampledSizes>(1);
+  HeatWriter writer_{shown_, cluster_, slot_counts_, history_};
 };
 
 TEST_F(HeatWriterTest, ASecondHasItsOwnLatencies) {
@@ -57,10 +67,50 @@ TEST_F(HeatWriterTest, ASecondHasItsOwnLatencies) {
   EXPECT_TRUE(std::isnan(map.steps[2].totals[6])) << "nothing was answered in that second";
 }
 
+TEST_F(HeatWriterTest, TheServersCpuTimeIsOfTheSecond) {
+  write(counted_at(101, "a"));
+  cpu_ = ServerCpu::Figure{.cores = 0.25, .spared_cores = -0.5};
+  write(counted_at(102, "a"));
+  const heat::HeatMap map = all_of(history_);
+  ASSERT_EQ(map.steps.size(), 2U);
+  EXPECT_TRUE(std::isnan(map.steps[0].totals[10])) << "the server has not told it yet";
+  EXPECT_TRUE(std::isnan(map.steps[0].totals[11]));
+  EXPECT_EQ(map.steps[1].totals[10], 0.25F);
+  EXPECT_EQ(map.steps[1].totals[11], -0.5F) << "the proxy costs the server more than it spares";
+}
+
+// 100 reads in 10 s.
+TEST_F(HeatWriterTest, BytesOfReadsAtTheServerAreOfASampledReply) {
+  detect::Summary counted = counted_at(101, "a");
+  counted.keys[0].hash = KeyHash{42};
+  sizes_->add(KeyHash{42}, 20'480);
+  write(counted);
+  const heat::HeatMap map = all_of(history_);
+  EXPECT_NEAR(heat::bytes_of(map.rows[0].bytes[0]), 204'800, 0.03 * 204'800);
+  EXPECT_EQ(map.steps[0].totals[9], 204'800);
+}
+
+TEST_F(HeatWriterTest, BytesOfHitsAndWritesAreCounted) {
+  detect::Summary counted = counted_at(101, "a");
+  counted.hits = counted.keys[0].hits = 50;
+  counted.bytes = counted.keys[0].bytes = 50 * 10'240;
+  write(counted);
+  const heat::HeatMap map = all_of(history_);
+  EXPECT_NEAR(heat::bytes_of(map.rows[0].bytes[0]), 102'400, 0.03 * 102'400)
+      << "without a sample the other 50 are as large as these";
+}
+
+TEST_F(HeatWriterTest, CountsWithAllBytesAreNotAddedTo) {
+  detect::Summary counted = counted_at(101, "a");
+  counted.bytes = counted.keys[0].bytes = 102'400;
+  writer_.write(counted, {}, counted.at);
+  EXPECT_EQ(all_of(history_).steps[0].totals[9], 10'240);
+}
+
 TEST_F(HeatWriterTest, RedactedNamesStayHidden) {
   const policy::KeyDisplay hidden = policy::KeyDisplay::hashed("secret");
-  HeatWriter writer(hidden, history_);
-  writer.write(counted_at(101, "user:42"), load_, {});
+  HeatWriter writer(hidden, cluster_, slot_counts_, history_);
+  writer.write(counted_at(101, "user:42"), {}, TimePoint(seconds(101)));
   const heat::HeatMap map = all_of(history_);
   ASSERT_EQ(map.rows.size(), 1U);
   EXPECT_EQ(map.rows[0].identity.name, hidden.show("user:42"));

@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
 
+class ClientCommands;
 class Counters;
 class DurationHistogram;
+class SampledSizes;
 struct FillAnswer;
 
 // A worker, or a fake one in tests. The keeper calls it in its own thread. The call returns at
@@ -26,10 +29,18 @@ class KeeperListener {
   virtual void server_moved() {}
   // NodeState::cluster has a map with other nodes or owners.
   virtual void map_changed() {}
+  // CopyKeeper::take_verdicts() has something for the worker.
+  virtual void hear_verdicts() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
   virtual const Counters& counters() const = 0;
   // How long its clients wait for their answers; null: it has no clients.
   virtual const DurationHistogram* client_latency() const { return nullptr; }
+  // Sizes of replies that its counts do not contain; null: they contain all sizes, or there is
+  // none.
+  virtual const SampledSizes* reply_sizes() const { return nullptr; }
+  // The commands of each client's address; null: it has no clients.
+  virtual const ClientCommands* client_commands() const { return nullptr; }
+  virtual std::string client_name(std::uint32_t /*client*/) const { return ""; }
 
  protected:
   ~KeeperListener() = default;

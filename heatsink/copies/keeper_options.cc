@@ -50,7 +50,7 @@ redis::TrackerOptions reader_options(const NodeState& shared) {
 CopyChooser::Options chooser_options(const policy::ProxyOptions& options) {
   return {.copies_max = static_cast<std::size_t>(options.maximum_size),
           .life = options.expire_after_write,
-          .workers = options.workers,
+          .workers = std::max<std::int64_t>(options.workers, 1),
           .server_weight = options.server_weight,
           .wait_weight = options.wait_weight};
 }

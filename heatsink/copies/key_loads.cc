@@ -2,6 +2,8 @@
 #include "heatsink/copies/key_loads.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 namespace heatsink::copies {
 
@@ -34,6 +36,17 @@ Nanos KeyLoads::covered(TimePoint now) const {
   if (begun_at_ == TimePoint::min()) return Nanos(0);
   constexpr auto kWholeParts = static_cast<Nanos::rep>(kParts) - 1;
   return std::min(now - begun_at_, kWholeParts * part_length_ + (now - part_begun_at_));
+}
+
+// Both parts cover a window less a tenth at most. One that covers less has only begun, and there
+// was nothing before.
+std::int64_t KeyLoads::spared(KeyHash key, std::uint64_t hits, double counted_seconds,
+                              TimePoint now) const {
+  constexpr double kTenthMore = 10.0 / 9;
+  const double seconds = std::chrono::duration<double>(covered(now)).count();
+  const double to_same_time = seconds > 0 ? std::min(counted_seconds / seconds, kTenthMore) : 0;
+  return static_cast<std::int64_t>(hits) +
+         std::llround(static_cast<double>(of(key)) * to_same_time);
 }
 
 void KeyLoads::clear(std::size_t part) {

@@ -38,6 +38,10 @@ class KeyLoads {
   // The time that of() covers: what is left of the oldest part goes all at once. 0 before move().
   // The keeper.
   Nanos covered(TimePoint now) const;
+  // The commands that the servers were spared for a key: its hits, and of(). Both parts move in
+  // steps of their own, so they are brought to the same time. `counted_seconds`: the time that
+  // `hits` cover. The keeper.
+  std::int64_t spared(KeyHash key, std::uint64_t hits, double counted_seconds, TimePoint now) const;
 
  private:
   struct Stripe {

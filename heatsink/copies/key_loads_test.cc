@@ -65,6 +65,17 @@ TEST(KeyLoads, TellsTheTimeThatItCovers) {
   EXPECT_EQ(loads.covered(second(20) + Millis(600)), seconds(9) + Millis(600));
 }
 
+TEST(KeyLoads, WhatIsSparedIsBroughtToTheTimeOfTheHits) {
+  KeyLoads loads;
+  EXPECT_EQ(loads.spared(kLoaded, 3, 10, second(0)), 3) << "it has not begun";
+  loads.move(second(0), kLoadsWindow);
+  loads.add(kLoaded, 10);
+  EXPECT_EQ(loads.spared(kLoaded, 3, 4, second(8)), 3 + 5) << "half of the time";
+  EXPECT_EQ(loads.spared(kLoaded, 3, 10, second(2)), 3 + 11) << "a tenth more at most";
+  loads.add(kLoaded, -20);
+  EXPECT_EQ(loads.spared(kLoaded, 3, 8, second(8)), 3 - 10) << "fills that spare nothing";
+}
+
 TEST(KeyLoads, IsBounded) {
   KeyLoads loads;
   const std::uint64_t stripe = KeyLoads::kStripes;

@@ -41,8 +41,8 @@ inline cache::HotTableLimits table_limits(const policy::ProxyOptions& options) {
           .bytes_max = options.maximum_bytes,
           .value_bytes_max = options.maximum_value_bytes,
           .nil_max = static_cast<std::size_t>(std::min(options.maximum_nil, options.maximum_size)),
-          .pins_max = static_cast<std::size_t>(part(options.warm_share, entries)),
-          .pinned_bytes_max = Bytes{static_cast<std::uint64_t>(part(options.warm_share, bytes))}};
+          .retained_max = static_cast<std::size_t>(part(options.warm_share, entries)),
+          .retained_bytes_max = Bytes{static_cast<std::uint64_t>(part(options.warm_share, bytes))}};
 }
 
 // Created before the threads, and outlives them. `upstream`, `seed` and `shown` never change. The
@@ -70,7 +70,7 @@ struct NodeState {
   const std::uint64_t seed;
   const policy::KeyDisplay shown;
   // The server that the copies come from. If it may move, the keeper follows it
-  // (copy_keeper_leader.cc); otherwise the keeper resolves its name again after a loss.
+  // (followed_servers.h); otherwise the keeper resolves its name again after a loss.
   redis::UpstreamAddress upstream_address{
       upstream, topology::is_watched(upstream) ? redis::UpstreamAddress::Resolved::kElsewhere
                                                : redis::UpstreamAddress::Resolved::kHere};
@@ -202,6 +202,7 @@ struct NodeState {
 
   // The nodes, if the upstream is a cluster. The keeper keeps it current.
   topology::ClusterDirectory cluster{upstream};
+  topology::SlotCounts slot_counts;  // the workers count, in front of a cluster
   // What the masters say of the load of their slots. The keeper asks them while readers look.
   topology::SlotUsageBoard slot_usage;
 

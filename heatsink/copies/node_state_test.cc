@@ -15,7 +15,7 @@ namespace {
 // A configuration with `rules` rules, all at one level, so that a torn one would be seen.
 policy::ProxyOptions options_with(std::size_t rules) {
   policy::ProxyOptions options;
-  options.level = rules % 2 == 0 ? "key" : "session";
+  options.level = rules % 2 == 0 ? cache::Level::kKey : cache::Level::kSession;
   for (std::size_t i = 0; i < rules; ++i) {
     policy::RuleOptions rule;
     rule.match = "k" + std::to_string(i);

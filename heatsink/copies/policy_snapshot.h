@@ -40,7 +40,7 @@ struct PolicySnapshot {
         consistency(policy::consistency_of_rules(options)),
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
-        coalescing_windows(policy::coalescing_windows(options)),
+        gathering_windows(policy::gathering_windows(options)),
         spreads(policy::spreads_of_rules(options)),
         replica_reads(policy::replica_reads_of_rules(options)),
         limits(policy::Limits::make(
@@ -53,7 +53,7 @@ struct PolicySnapshot {
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
-  const std::vector<Nanos> coalescing_windows;      // by index of the rule; empty: no rule gathers
+  const std::vector<Nanos> gathering_windows;       // by index of the rule; empty: no rule gathers
   const std::vector<policy::SpreadPolicy> spreads;  // by index of the rule; empty: none spreads
   // By index of the rule; empty: no rule reads from replicas.
   const std::vector<policy::ReplicaReads> replica_reads;

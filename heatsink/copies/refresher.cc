@@ -53,7 +53,7 @@ std::vector<FillRequest> Refresher::due(TimePoint now) {
 
 bool Refresher::is_due(const cache::Entry& entry, const cache::Copy& copy, ReadHash which,
                        TimePoint now) const {
-  const bool is_kept = entry.pinned() && copy.read == cache::StoredRead();
+  const bool is_kept = entry.retained() && copy.read == cache::StoredRead();
   return (is_kept || copy.reads.load(std::memory_order_relaxed) > 0) &&
          copy.deadline < copy.value_ends && now < copy.deadline &&
          now >= renewal_of(copy, which, shared_.options().refresh_ahead.part) &&

@@ -18,7 +18,7 @@ policy::ProxyOptions refresher_options() {
   policy::ProxyOptions options;
   options.rules.emplace_back();
   options.rules.back().match = "plain:*";
-  options.rules.back().refresh = "off";
+  options.rules.back().refresh = policy::Refresh::kOff;
   return options;
 }
 

@@ -21,6 +21,7 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 ServerEffort operator-(const ServerEffort& now, const ServerEffort& then) {
   return {.sent = now.sent - then.sent,
           .client_reads = now.client_reads - then.client_reads,
+          .client_turns = now.client_turns - then.client_turns,
           .executed = now.executed - then.executed,
           .writes = now.writes - then.writes,
           .fills = now.fills - then.fills,
@@ -34,7 +35,10 @@ double ServerEffort::seconds(const admit::ServerPrices& prices) const {
 }
 
 double ServerEffort::seconds_without_proxy(const admit::ServerPrices& prices) const {
-  return number(sent) * prices.command + number(client_reads) * prices.wake_up;
+  // The counts are of other threads: a turn may be there before its reads.
+  const double further = std::max(number(client_reads) - number(client_turns), 0.0);
+  return number(sent) * prices.command +
+         (number(client_turns) + kFurtherClient * further) * prices.wake_up;
 }
 
 void ServerCpu::answered(Node node, const redis::ServerUse& use, const ServerEffort& effort,

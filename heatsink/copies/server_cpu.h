@@ -18,14 +18,20 @@ namespace heatsink::copies {
 struct ServerEffort {
   std::uint64_t sent = 0;          // commands of clients
   std::uint64_t client_reads = 0;  // reads from clients' sockets
+  std::uint64_t client_turns = 0;  // turns of the workers that made them
   std::uint64_t executed = 0;      // commands sent to servers, the proxy's own among them
   std::uint64_t writes = 0;        // system calls that sent them
   std::uint64_t fills = 0;         // of `executed`, each admit::kCommandsPerFill
   std::uint64_t ends = 0;          // changed keys that the servers have told
 
   friend ServerEffort operator-(const ServerEffort& now, const ServerEffort& then);
+  // A server that wakes up finds several clients ready where a worker does. To read from each
+  // further one, and to answer it, costs it this part of a wake-up (docs/decisions/0137).
+  static constexpr double kFurtherClient = 0.34;
+
   // Seconds of a server's CPU by these prices: for what was sent to it, and for what clients would
-  // have sent to it without the proxy. Each read from a client would have woken the server up.
+  // have sent to it without the proxy. Each turn that read from clients would have been a wake-up
+  // of the server.
   double seconds(const admit::ServerPrices& prices) const;
   double seconds_without_proxy(const admit::ServerPrices& prices) const;
 };
@@ -42,7 +48,9 @@ struct ServerEffort {
 // `ours` is the part of all commands of the servers (total_commands_processed) that came from this
 // proxy. Much work says more than little: what was learned before there were copies stays for
 // minutes. So the prices only say how dear a wake-up, a fill or a push is compared with a command.
-// Measured (tests/integration/server_cpu_test.py): off by 1 to 13 points for lone commands.
+// Measured (tests/integration/server_cpu_test.py): off by 1 to 13 points for lone commands on a
+// calm machine. A server that seldom wakes up finds its data out of the caches, so each wake-up is
+// dearer there, and `scale` with it: on a busy machine the figure is too high (0137).
 //
 // One thread; no clock.
 class ServerCpu {

@@ -20,6 +20,7 @@ constexpr double kMovedFactor = 1.5;
 constexpr double kMovedShare = 0.4;
 constexpr double kCommandsToKnow = 200;
 constexpr double kWaitsToKnow = 16;
+constexpr double kTurnsToKnow = 50;
 
 double ratio(double some, double all, double otherwise) { return all < 1 ? otherwise : some / all; }
 
@@ -28,6 +29,7 @@ double ratio(double some, double all, double otherwise) { return all < 1 ? other
 ServerWork operator-(const ServerWork& now, const ServerWork& then) {
   return {.commands = now.commands - then.commands,
           .writes = now.writes - then.writes,
+          .turns = now.turns - then.turns,
           .awaited_fills = now.awaited_fills - then.awaited_fills,
           .gathered_fills = now.gathered_fills - then.gathered_fills,
           .earned_hits = now.earned_hits - then.earned_hits,
@@ -36,12 +38,14 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
           .waits = now.waits - then.waits,
           .asks = now.asks - then.asks,
           .waited = now.waited - then.waited,
-          .asked = now.asked - then.asked};
+          .asked = now.asked - then.asked,
+          .batches = now.batches - then.batches};
 }
 
 ServerWork& ServerWork::operator+=(const ServerWork& more) {
   commands += more.commands;
   writes += more.writes;
+  turns += more.turns;
   awaited_fills += more.awaited_fills;
   gathered_fills += more.gathered_fills;
   earned_hits += more.earned_hits;
@@ -51,24 +55,29 @@ ServerWork& ServerWork::operator+=(const ServerWork& more) {
   asks += more.asks;
   waited += more.waited;
   asked += more.asked;
+  batches += more.batches;
   return *this;
 }
 
 void TrafficMeter::Sums::decay(double kept) {
-  for (double* sum :
-       {&commands, &writes, &awaited_fills, &gathered_fills, &waits, &asks, &waited_ns, &asked_ns})
+  for (double* sum : {&commands, &writes, &turns, &hits, &awaited_fills, &gathered_fills, &waits,
+                      &asks, &waited_ns, &asked_ns})
     *sum *= kept;
+  batches.decay(kept);
 }
 
 void TrafficMeter::Sums::add(const ServerWork& work) {
   commands += static_cast<double>(work.commands);
   writes += static_cast<double>(work.writes);
+  turns += static_cast<double>(work.turns);
+  hits += static_cast<double>(work.hits);
   awaited_fills += static_cast<double>(work.awaited_fills);
   gathered_fills += static_cast<double>(work.gathered_fills);
   waits += static_cast<double>(work.waits);
   asks += static_cast<double>(work.asks);
   waited_ns += static_cast<double>(work.waited.count());
   asked_ns += static_cast<double>(work.asked.count());
+  batches += work.batches;
 }
 
 Nanos TrafficMeter::wait() const {
@@ -108,10 +117,14 @@ bool TrafficMeter::has_moved() const {
   return factor > kMovedFactor || std::abs(now.awaited - before.awaited) > kMovedShare;
 }
 
-admit::TrafficShape TrafficMeter::shape_of(const Sums& sums) {
+admit::TrafficShape TrafficMeter::shape_of(const Sums& sums, double hits) {
   admit::TrafficShape shape = admit::guessed_shape(ratio(sums.commands, sums.writes, 1));
   shape.awaited = (sums.awaited_fills + kGuessedFills * shape.awaited) /
                   (sums.awaited_fills + sums.gathered_fills + kGuessedFills);
+  if (sums.batches.turns() >= kTurnsToKnow)
+    shape.spared_wake_ups =
+        sums.batches.spared_by_hit(std::max(hits, ratio(sums.hits, sums.hits + sums.commands, 0)),
+                                   ratio(sums.writes, sums.turns, 1));
   return shape;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heatsink/admit/admit.h"
+#include "heatsink/copies/batch_sizes.h"
 
 namespace heatsink::copies {
 
@@ -12,6 +13,7 @@ namespace heatsink::copies {
 struct ServerWork {
   std::uint64_t commands = 0;  // of clients
   std::uint64_t writes = 0;    // system calls of the workers that sent them
+  std::uint64_t turns = 0;     // of the workers that made such calls
   // For keys that are not held.
   std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
   std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together
@@ -22,6 +24,7 @@ struct ServerWork {
   // server has answered, and how long that took.
   std::uint64_t waits = 0, asks = 0;
   Nanos waited{0}, asked{0};
+  BatchSizes batches{};  // by turn: commands of clients, whether copies answered them or not
 
   friend ServerWork operator-(const ServerWork& now, const ServerWork& then);
   ServerWork& operator+=(const ServerWork& more);
@@ -39,9 +42,11 @@ class TrafficMeter {
   void saw(const ServerWork& work);
   // Call it about once per second: older work counts less.
   void tick();
-  admit::TrafficShape shape() const { return shape_of(steady_); }
+  // `hits`: the share of the reads that copies are expected to answer. It counts where they answer
+  // fewer now: what many hits would spare is worth filling the copies for.
+  admit::TrafficShape shape(double hits = 0) const { return shape_of(steady_, hits); }
   // The shape of the last few seconds: shows how far the figures wander.
-  admit::TrafficShape recent() const { return shape_of(recent_); }
+  admit::TrafficShape recent(double hits = 0) const { return shape_of(recent_, hits); }
   // How much longer a read waits for a fill than for the server's own answer, in the mean of about
   // half a minute; 0: not longer, or not known yet.
   Nanos wait() const;
@@ -49,12 +54,13 @@ class TrafficMeter {
  private:
   // Sums in which older work counts less.
   struct Sums {
-    double commands = 0, writes = 0, awaited_fills = 0, gathered_fills = 0;
+    double commands = 0, writes = 0, turns = 0, hits = 0, awaited_fills = 0, gathered_fills = 0;
     double waits = 0, asks = 0, waited_ns = 0, asked_ns = 0;
+    BatchSizes batches{};
     void decay(double kept);
     void add(const ServerWork& work);
   };
-  static admit::TrafficShape shape_of(const Sums& sums);
+  static admit::TrafficShape shape_of(const Sums& sums, double hits);
   bool has_moved() const;
 
   Sums recent_, steady_;

@@ -73,6 +73,27 @@ TEST(TrafficMeterTest, ALastingChangeCountsSoon) {
   EXPECT_LT(meter.shape().at_once, 1.5);
 }
 
+// Ten commands per write in both, but half of the bunched turns have one command.
+TEST(TrafficMeterTest, HitsSpareMoreWakeUpsWhereClientsBunch) {
+  ServerWork even{.commands = 10'000, .writes = 1000, .turns = 1000};
+  ServerWork bunched = even;
+  for (int turn = 0; turn < 1000; ++turn) {
+    even.batches.note(10);
+    bunched.batches.note(turn % 2 == 0 ? 1 : 19);
+  }
+  const auto spared = [](const ServerWork& work, double hits) {
+    TrafficMeter meter;
+    meter.saw(work);
+    return meter.shape(hits).spared_wake_ups;
+  };
+  EXPECT_LT(spared(even, 0.7), 0.01);
+  EXPECT_GT(spared(bunched, 0.7), 0.04);
+  EXPECT_LT(spared(ServerWork{.commands = 10, .writes = 1}, 0.7), 0) << "too little is known";
+  ServerWork with_hits = bunched;
+  with_hits.hits = 40'000;
+  EXPECT_DOUBLE_EQ(spared(with_hits, 0), spared(bunched, 0.8)) << "what is reached counts, too";
+}
+
 TEST(TrafficMeterTest, AQuietServerShowsNothingNew) {
   TrafficMeter meter;
   pass(meter, 100, kPipelined);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps keys hot by order or by schedule: pins them, loads them, and releases them at the end.
+// Keeps keys hot by order or by schedule: retains their entries, loads them, and releases them at
+// the end.
 #pragma once
 
 #include <cstddef>
@@ -47,13 +48,13 @@ class Warmer {
   void filled(const FillRequest& asked, FillOutcome outcome, TimePoint now,
               const std::string& why = {});
 
-  bool holds(KeyHash key) const { return pinned_.contains(key); }
-  bool none() const { return pinned_.empty(); }
-  std::size_t size() const { return pinned_.size(); }
+  bool holds(KeyHash key) const { return retained_.contains(key); }
+  bool none() const { return retained_.empty(); }
+  std::size_t size() const { return retained_.size(); }
   // The state of a warmed key; REQUIRES holds().
   report::WarmedKey report_on(KeyHash key) const;
   std::vector<KeyHash> keys() const;
-  TimePoint since(KeyHash key) const { return pinned_.at(key).since; }
+  TimePoint since(KeyHash key) const { return retained_.at(key).since; }
 
   // A key whose warming began or ended since the last call, for reports. `why`: the reason of an
   // end.
@@ -75,7 +76,7 @@ class Warmer {
     std::uint32_t source;
     TimePoint until;
   };
-  struct PinnedKey {
+  struct RetainedKey {
     report::WarmKey key;
     std::vector<Claim> claims;  // one per source
     TimePoint since{};
@@ -89,16 +90,16 @@ class Warmer {
   struct HashOfHash {
     std::size_t operator()(KeyHash hash) const { return hash.value; }
   };
-  using PinnedKeys = std::unordered_map<KeyHash, PinnedKey, HashOfHash>;
+  using RetainedKeys = std::unordered_map<KeyHash, RetainedKey, HashOfHash>;
 
   std::string why_no_copies(const report::WarmKey& key) const;
-  bool pin_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why);
-  bool wants_load(const PinnedKey& pin, KeyHash hash, TimePoint now) const;
-  FillRequest request_of(const PinnedKey& pin, KeyHash hash) const;
-  PinnedKeys::iterator release(PinnedKeys::iterator pin, const std::string& why);
+  bool retain_key(const report::WarmKey& key, KeyHash hash, TimePoint now, std::string& why);
+  bool wants_load(const RetainedKey& retained, KeyHash hash, TimePoint now) const;
+  FillRequest request_of(const RetainedKey& retained, KeyHash hash) const;
+  RetainedKeys::iterator release(RetainedKeys::iterator retained, const std::string& why);
 
   NodeState& shared_;
-  PinnedKeys pinned_;
+  RetainedKeys retained_;
   std::size_t under_way_ = 0;
   std::vector<WarmingChange> changes_;
 };

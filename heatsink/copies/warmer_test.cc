@@ -8,22 +8,13 @@
 #include <utility>
 
 #include "heatsink/base/testing/times.h"
+#include "heatsink/copies/warming_options_for_test.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::copies {
 namespace {
 
 using report::WarmOutcome;
-
-policy::ProxyOptions warmer_options() {
-  policy::ProxyOptions options;
-  options.maximum_size = 6;
-  options.warm_share = Share{0.5};
-  options.rules.emplace_back();
-  options.rules.back().match = "off:*";
-  options.rules.back().level = "off";
-  return options;
-}
 
 class WarmerTest : public testing::Test {
  protected:
@@ -54,14 +45,14 @@ class WarmerTest : public testing::Test {
     return warmer_.report_on(hash_of(name)).outcome;
   }
 
-  NodeState shared_{warmer_options(), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
+  NodeState shared_{warming_options(6), *net::parse_redis_url("redis://127.0.0.1:6379"), 1};
   Warmer warmer_{shared_};
 };
 
-TEST_F(WarmerTest, AKeyIsPinnedAndLoadedOnce) {
+TEST_F(WarmerTest, AKeyIsRetainedAndLoadedOnce) {
   EXPECT_EQ(begin("a", 60'000), "");
   ASSERT_NE(shared_.table.entry(hash_of("a")), nullptr);
-  EXPECT_TRUE(shared_.table.entry(hash_of("a"))->pinned());
+  EXPECT_TRUE(shared_.table.entry(hash_of("a"))->retained());
   const auto asked = due(0);
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked.front().worker, FillRequest::kNoWorker);
@@ -127,7 +118,7 @@ TEST_F(WarmerTest, LetGoWhenTheLastOfItsTimesIsOver) {
   warmer_.take_changes();
   due(30'000);
   EXPECT_FALSE(holds("a"));
-  EXPECT_FALSE(shared_.table.entry(hash_of("a"))->pinned());
+  EXPECT_FALSE(shared_.table.entry(hash_of("a"))->retained());
   const auto turns = warmer_.take_changes();
   ASSERT_EQ(turns.size(), 1U);
   EXPECT_FALSE(turns.front().begun);

@@ -137,6 +137,18 @@ WorkerSample WorkerCopies::take_sample(Nanos cpu, const DurationHistogram::Total
   return sample;
 }
 
+// A read that waits for a fill of its own comes as one that is forwarded.
+void WorkerCopies::note_turn() {
+  const std::uint64_t commands = counters_.read(Count::kForwardedShared) +
+                                 counters_.read(Count::kForwardedPrivate) +
+                                 counters_.read(Count::kLocalHits) + fills_.awaited_fills;
+  const std::uint64_t writes = counters_.read(Count::kUpstreamWrites);
+  fills_.batches.note(commands - std::exchange(commands_noted_, commands));
+  if (std::exchange(writes_noted_, writes) != writes) ++fills_.turns;
+  const std::uint64_t reads = counters_.read(Count::kClientReads);
+  if (std::exchange(reads_noted_, reads) != reads) counters_.add(Count::kClientTurns);
+}
+
 ServerWork WorkerCopies::take_server_work(Nanos cpu, const DurationHistogram::Total& asked) {
   ServerWork work = fills_;
   work.commands =

@@ -22,6 +22,7 @@
 #include "heatsink/copies/duration_histogram.h"
 #include "heatsink/copies/effects.h"
 #include "heatsink/copies/fill_benefit.h"
+#include "heatsink/copies/fill_pace.h"
 #include "heatsink/copies/fill_request.h"
 #include "heatsink/copies/fill_waiters.h"
 #include "heatsink/copies/node_state.h"
@@ -153,12 +154,17 @@ class WorkerCopies {
     ++fills_.waits;
     fills_.waited += time;
   }
+  // Call it at the end of the worker's turn, after it has sent its requests.
+  void note_turn();
   // Call it once per tick. `cpu`: what the worker's thread has taken so far; 0: not measured.
   // `asked`: what the server has answered so far.
   WorkerSample take_sample(Nanos cpu = Nanos(0), const DurationHistogram::Total& asked = {});
 
   // True if a copy of this read is worth requesting.
   bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
+  // Call it when a read could wait for the fill of a copy that it has earned. True: fills come so
+  // often that to gather it costs less (fill_pace.h). `now`: of the clock.
+  bool fills_come_often(TimePoint now) { return fill_pace_.note(now); }
   // Single-flight. The worker tells the session (FillWaiters::kNoSession: none) when the answer is
   // there. `after`: an older fill will not do, because the client has seen newer replies. REQUIRES
   // may_fill().
@@ -241,8 +247,11 @@ class WorkerCopies {
   std::vector<ReadHash> gathered_reads_;         // of each of them: to be searched
   TimePoint gathered_until_ = TimePoint::max();  // the next request_gathered(); max(): none is due
   bool has_asked_ = false;                       // for fills, since send_fills()
-  ServerWork fills_;                             // only fills, hits and waits
+  FillPace fill_pace_{kGatherFor};
+  ServerWork fills_;  // only fills, hits, waits and turns
   ServerWork work_taken_;
+  // At the last note_turn().
+  std::uint64_t commands_noted_ = 0, writes_noted_ = 0, reads_noted_ = 0;
   std::optional<admit::CopyAdmission> admission_;  // none: only hot keys have got copies so far
   bool earns_ = false;  // keys earn copies now; then there is an admission_
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "heatsink/base/hash.h"
@@ -23,9 +24,19 @@ struct Access {
   bool local_hit = false;   // a read answered from the local copy
   std::uint32_t bytes = 0;  // size of the value, if known
   // The vantage point numbers commands and clients. Their names are asked for only when needed
-  // (tally_names.h).
+  // (TallyNames).
   std::uint16_t command = kNoCommand;
   std::uint32_t client = kNoClient;
+};
+
+// Gives names to the numbers of commands and clients. The names of the numbers in an Access. The
+// recorder's thread calls it in summarize(), for the few keys with commands and clients. Must
+// outlive the recorder.
+class TallyNames {
+ public:
+  virtual ~TallyNames() = default;
+  virtual std::string command(std::uint16_t number) const = 0;
+  virtual std::string client(std::uint32_t number) const = 0;
 };
 
 }  // namespace heatsink::detect

@@ -2,13 +2,18 @@
 // For tests: accesses of named keys, and look-ups in summaries.
 #pragma once
 
+#include <chrono>
 #include <random>
 #include <string>
 
+#include "heatsink/base/clock.h"
 #include "heatsink/detect/access.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {
+
+// The moment at which tests of this room begin.
+inline constexpr TimePoint kStart{std::chrono::seconds(1000)};
 
 // The access must not outlive `key`.
 inline Access read_of(const std::string& key) { return {in_db(hash_name(key, 7), 0), key}; }

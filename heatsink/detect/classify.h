@@ -1,17 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides the temperature of one key from a rule and its evidence. No state of its own.
+// Decides the temperature of one key from a rule and its evidence, which it remembers so far as a
+// burst shows in it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/detect/rules.h"
-#include "heatsink/detect/sightings.h"
 #include "heatsink/detect/summary.h"
 #include "heatsink/detect/verdict.h"
 
 namespace heatsink::detect {
+
+// A lower bound of a key's accesses since an earlier sighting; 0: nothing is known of it.
+struct Gain {
+  std::uint64_t count = 0;
+  Nanos within{};
+};
+
+// Remembers the latest counts of a key, to notice a burst before it fills the window. Keeps two
+// sightings; the later one becomes the earlier one when it is half a span old. So any
+// frequency of calls shows the gain of at least the last half span. Counts fall only by leaving the
+// window, so the difference to an upper bound is a lower bound of the gain.
+class Sightings {
+ public:
+  // At time `at` the key had at most `high` in its window.
+  void add(TimePoint at, std::uint64_t high, Nanos span) {
+    if (later_ && at - later_->at < span / 2) return;
+    earlier_ = later_;
+    later_ = Sighting{at, high};
+  }
+
+  // The gain since the oldest sighting within `span`; if there is none, since the latest one,
+  // unless that is older than `longest`. REQUIRES: call it before add().
+  Gain gain(TimePoint now, std::uint64_t low, Nanos span, Nanos longest) const {
+    for (const std::optional<Sighting>& sighting : {earlier_, later_})
+      if (sighting && now - sighting->at <= span) return gain_since(*sighting, now, low);
+    if (later_ && now - later_->at <= longest) return gain_since(*later_, now, low);
+    return {};
+  }
+
+ private:
+  struct Sighting {
+    TimePoint at{};
+    std::uint64_t high = 0;
+  };
+  static Gain gain_since(const Sighting& sighting, TimePoint now, std::uint64_t low) {
+    return {low > sighting.high ? low - sighting.high : 0, now - sighting.at};
+  }
+
+  std::optional<Sighting> earlier_, later_;
+};
 
 // Why a key has its temperature; reason.h writes it as a sentence with the figures of that moment.
 enum class Cause : std::uint8_t {
@@ -47,7 +88,7 @@ struct Evidence {
   std::uint64_t reads = 0, writes = 0;
   bool is_burst = false;
   Gain gain;  // set if is_burst
-  // What decides was counted by so many instances; 0: by this one. Then it has seen `rate_here`.
+  // So many instances counted the deciding figures; 0: this one. Then it has seen `rate_here`.
   std::uint64_t instances = 0;
   double rate_here = 0;
 };
@@ -60,7 +101,7 @@ Evidence evidence_of_unlisted(const Rule& rule, const Summary& window);
 void look_for_burst(Evidence& evidence, const Rule& rule, const KeyCount& count, const Gain& gain,
                     Nanos span, double part);
 
-// What decides about a key that a fleet lists: the counts of the fleet, or those of this instance,
+// The evidence about a key that a fleet lists: the counts of the fleet, or those of this instance,
 // where it is hotter. It is cool only if both are.
 Evidence hotter_evidence(const Evidence& here, const Evidence& fleet);
 
@@ -68,7 +109,7 @@ Evidence hotter_evidence(const Evidence& here, const Evidence& fleet);
 // 100 ms may be late by a quarter.
 inline Nanos burst_span(const Rule& rule) { return rule.measure.window / 50; }
 
-// The same for the counts of a fleet that come every `step`. At most a tenth of the window: then
+// The span for counts of a fleet that come every `step`. At most a tenth of the window: then
 // even a key that has just begun shows such a gain only at almost twice its threshold.
 inline Nanos burst_span(const Rule& rule, Nanos step) {
   return std::clamp(4 * step, burst_span(rule), rule.measure.window / 10);

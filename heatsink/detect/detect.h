@@ -4,7 +4,6 @@
 // (the counts of a window), selector.h (verdicts).
 #pragma once
 
-#include "heatsink/detect/absent_max.h"        // IWYU pragma: export
 #include "heatsink/detect/access.h"            // IWYU pragma: export
 #include "heatsink/detect/access_log.h"        // IWYU pragma: export
 #include "heatsink/detect/distinct_keys.h"     // IWYU pragma: export
@@ -21,8 +20,6 @@
 #include "heatsink/detect/selector_options.h"  // IWYU pragma: export
 #include "heatsink/detect/slot_clock.h"        // IWYU pragma: export
 #include "heatsink/detect/summary.h"           // IWYU pragma: export
-#include "heatsink/detect/sums.h"              // IWYU pragma: export
-#include "heatsink/detect/tally_names.h"       // IWYU pragma: export
 #include "heatsink/detect/verdict.h"           // IWYU pragma: export
 #include "heatsink/detect/wire.h"              // IWYU pragma: export
 #include "heatsink/detect/wire_bytes.h"        // IWYU pragma: export

@@ -24,7 +24,7 @@ std::string key_template(std::string_view key);
 
 inline constexpr std::size_t kTemplateKeyBytes = 128;
 
-// The same in a buffer of its own: no allocation, for the counting of each access
+// A template in a buffer of its own: no allocation, for the counting of each access
 // (template_counter.h).
 //
 // A template does not depend on the values of digits: "user:1" and "user:2" always share one. The

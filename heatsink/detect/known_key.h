@@ -7,7 +7,6 @@
 
 #include "heatsink/base/hash.h"
 #include "heatsink/detect/classify.h"
-#include "heatsink/detect/sightings.h"
 #include "heatsink/detect/summary.h"
 
 namespace heatsink::detect {

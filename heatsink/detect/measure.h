@@ -41,7 +41,7 @@ struct CountLevel {
   friend bool operator==(const CountLevel&, const CountLevel&) = default;
 };
 
-// What this access adds in the dimension; may be 0.
+// The number that this access adds in the dimension; may be 0.
 inline std::uint32_t weight_of(const Access& access, Dimension dimension) {
   switch (dimension) {
     case Dimension::kBytes:

@@ -7,8 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "heatsink/detect/sums.h"
-
 namespace heatsink::detect {
 namespace {
 
@@ -147,7 +145,7 @@ void add_totals(Summary& out, const Summary& shard) {
   out.window = std::max(out.window, shard.window);
   if (shard.window != Nanos{}) out.dimension = shard.dimension;
   out.covered = std::max(out.covered, shard.covered);
-  out.settled |= shard.settled;
+  out.covers_window |= shard.covers_window;
   out.sampled |= shard.sampled;
   add_capped(out.requests, shard.requests);
   add_capped(out.reads, shard.reads);
@@ -164,8 +162,8 @@ Status mergeable(const Summary& a, const Summary& b) {
   if (a.window == Nanos{} || b.window == Nanos{}) return Unit{};
   if (a.window != b.window) {
     return Error{ErrorCode::kInvalidArgument,
-                 "cannot merge summaries with windows of different lengths: configure the same "
-                 "window on all nodes"};
+                 "cannot merge summaries with windows of different lengths: "
+                 "configure the same window on all nodes"};
   }
   if (a.dimension != b.dimension) {
     return Error{ErrorCode::kInvalidArgument, std::string("cannot merge a summary of ") +

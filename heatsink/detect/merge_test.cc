@@ -182,7 +182,7 @@ TEST(Merge, TheRateOfAUnionIsNeverTooHigh) {
   young.window = old.window = seconds(10);
   young.covered = std::chrono::milliseconds(9100);
   old.covered = std::chrono::milliseconds(9900);
-  young.settled = old.settled = true;
+  young.covers_window = old.covers_window = true;
   EXPECT_DOUBLE_EQ(merge(std::vector{young, old}, 10).seconds(), 9.9);
 }
 

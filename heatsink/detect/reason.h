@@ -14,7 +14,7 @@ namespace heatsink::detect {
 std::string sentence(Cause cause, const Rule& rule, const SelectorOptions& options,
                      const Evidence& evidence);
 
-// The same for a verdict that stands since an earlier moment, by the figures of now: where they do
+// The reason of a verdict that stands since an earlier moment, by the figures of now: where they do
 // not show the cause any more (a burst is over, a rate has risen again), it says what they show.
 std::string sentence_now(const Standing& standing, const Rule& rule, const SelectorOptions& options,
                          const Evidence& evidence);

@@ -127,7 +127,7 @@ Summary Recorder::summarize(TimePoint now, std::size_t keys_max, CountLevel floo
   out.window = table_->clock.window();
   out.dimension = table_->dimension;
   out.covered = table_->clock.covered(now);
-  out.settled = table_->clock.settled(now);
+  out.covers_window = table_->clock.covers_window(now);
   table_->set_totals(out);
   table_->keys.summarize(out, keys_max, floor);
   if (table_->templates != nullptr) out.templates = table_->templates->summarize(out);

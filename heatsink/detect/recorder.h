@@ -13,7 +13,6 @@
 #include "heatsink/detect/measure.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
-#include "heatsink/detect/tally_names.h"
 
 namespace heatsink::detect {
 

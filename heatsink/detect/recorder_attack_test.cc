@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "heatsink/detect/access_for_test.h"
-#include "heatsink/detect/start_for_test.h"
 
 namespace heatsink::detect {
 namespace {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "heatsink/detect/access_for_test.h"
-#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/testing/window_model.h"
 
 namespace heatsink::detect {

@@ -47,7 +47,7 @@ class RecorderSet {
   // so all together may take up to 25/12 of `memory_bytes` (a measure at a time, up to
   // kMeasuresMax). The first measure counts the templates: another one in its place begins anew.
   void reconfigure(std::span<const MeasureOptions> measures);
-  // The same with other slots or another memory: all counts begin anew.
+  // Continues with other slots or another memory: all counts begin anew.
   void restart(const RecorderOptions& common, std::span<const MeasureOptions> measures);
 
   std::size_t memory_bytes() const;  // total; only reconfigure() and restart() change it

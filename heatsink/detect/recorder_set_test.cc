@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "heatsink/detect/start_for_test.h"
+#include "heatsink/detect/access_for_test.h"
 
 namespace heatsink::detect {
 namespace {

@@ -20,8 +20,8 @@
 namespace heatsink::detect {
 namespace {
 
-// Part of a window: once the window is settled, a rate is counted over at least 0.9 windows, and
-// the part of a burst that was seen before is at most a quarter of it.
+// Part of a window: once a whole window is covered, a rate is counted over at least 0.9 windows,
+// and the part of a burst that was seen before is at most a quarter of it.
 constexpr double kCoveredMin = 0.9;
 constexpr double kBurstSeenBefore = 0.25;
 

@@ -21,6 +21,9 @@ namespace heatsink::detect {
 inline constexpr std::size_t kRulesMax = 1000;  // without the default
 // longer patterns are refused: no more of a key's name is kept
 inline constexpr std::size_t kPatternBytesMax = 1024;
+// What the deprecated options say that set Rule::confirm_windows.
+inline constexpr std::string_view kInsteadOfConfirming =
+    "a verdict is proven by its window already; make the window longer.";
 
 // Rates are per second, in the unit of the measure's dimension, over the measure's window.
 struct Rule {
@@ -51,19 +54,19 @@ struct Rule {
   std::string name{};
 };
 
-// What is called hot where a user names no rate: a key with at least this part of its node's
+// Hot, where a user names no rate: a key with at least this part of its node's
 // traffic and at least this rate. So no more than a hundred keys rise to it at once, whatever the
 // node can do, and on an idle node none does (docs/decisions/0035-hot-is-a-share-of-the-load.md).
 inline constexpr double kAutomaticHotPart = 0.01;
 inline constexpr double kAutomaticHotRate = 100;
-// What is called warm where a user names no rate, as a part of what is hot.
+// Warm, where a user names no rate, as a part of what is hot.
 inline constexpr double kAutomaticWarm = 0.25;
 // Sets hot and warm, with their parts. Nothing: automatic. Lowers `warm` to what is hot at least.
 void set_thresholds(Rule& rule, std::optional<double> hot, std::optional<double> warm);
 // For one of `instances` (at least 1) that share the traffic evenly and do not know each other's
 // counts: divides hot and warm. Parts and shares stay, because they are of this one's traffic.
 void divide_thresholds(Rule& rule, std::uint64_t instances);
-// What `hot` of set_thresholds() means, for people: "3000/s (detection.hot-qps)", or for nothing
+// Words for `hot` of set_thresholds(): "3000/s (detection.hot-qps)", or for nothing
 // "1 % of the traffic and 100/s (hot-qps: auto)". The automatic one alone.
 std::string hot_qps_words(std::optional<double> hot);
 std::string automatic_words();
@@ -106,7 +109,7 @@ class RuleSet {
   // all shards of one traffic together. At least 1.
   CountLevel floor(std::size_t measure, double burst) const;
 
-  // What each of `shards` (at least 1) recorders of one traffic needs for a measure (an index in
+  // The counts that each of `shards` (at least 1) recorders needs for a measure (an index in
   // measures()).
   struct ShardCounts {
     CountLevel floor;           // for summarize()

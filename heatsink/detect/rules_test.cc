@@ -100,7 +100,7 @@ TEST(Rules, KnowTheirPlaces) {
 }
 
 // Below the floor a key is cold under every rule of the measure, even one that it may stay warm by
-// in a settled window that begins with a slot (nine tenths of it are covered).
+// in a whole window that begins with a slot (nine tenths of it are covered).
 TEST(Rules, FloorIsTheLeastThatMatters) {
   Rule low = rule("a", 300);
   low.warm = 10;

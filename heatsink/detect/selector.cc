@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "heatsink/detect/classify.h"
@@ -64,7 +66,7 @@ struct Selector::State {
   void classify_one(KnownKey& key, const Summary& merged, const FleetWindow* fleet) const;
   void remember(std::span<const Summary> merged, std::span<const FleetWindow> fleet);
   void order_by_heat();
-  std::vector<Change> settle(TimePoint at);
+  std::vector<Change> apply(TimePoint at);
   Verdict verdict_of(KnownKey& key, TimePoint at);
   std::string reason_now(const Verdict& verdict) const;
   void forget();
@@ -107,7 +109,7 @@ std::vector<Change> Selector::State::update(std::span<const Summary> merged,
   remember(merged.first(count), fleet);
   policy.apply(known, at);
   order_by_heat();
-  std::vector<Change> changes = settle(at);
+  std::vector<Change> changes = apply(at);
   forget();
   return changes;
 }
@@ -232,7 +234,7 @@ void Selector::State::order_by_heat() {
 }
 
 // Makes the classifications the keys' state, and returns the changes.
-std::vector<Change> Selector::State::settle(TimePoint at) {
+std::vector<Change> Selector::State::apply(TimePoint at) {
   std::vector<Change> changes;
   std::vector<Verdict> next;
   next.reserve(order.size());
@@ -349,5 +351,17 @@ std::vector<Change> Selector::update(const Summary& merged) {
 void Selector::reconfigure(const SelectorOptions& options) { state_->reconfigure(options); }
 
 const std::vector<Verdict>& Selector::verdicts() const { return state_->verdicts; }
+
+std::optional<double> absent_max(const Summary& node, const std::vector<Verdict>& shown) {
+  const double seconds = node.seconds();
+  if (node.dimension != Dimension::kRequests || seconds <= 0) return std::nullopt;
+  std::set<std::uint64_t> listed;
+  for (const Verdict& verdict : shown) listed.insert(verdict.count.hash.value);
+  std::uint64_t most = node.absent_max;
+  for (const KeyCount& key : node.keys) {
+    if (!listed.contains(key.hash.value)) most = std::max(most, key.high);
+  }
+  return static_cast<double>(most) / seconds;
+}
 
 }  // namespace heatsink::detect

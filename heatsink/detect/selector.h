@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,5 +52,10 @@ class Selector {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The highest possible accesses per second of a key that is missing in `shown`, from `node`, the
+// window of all keys: the key is counted but cold, or not tracked. Nothing if the window counts
+// something other than requests, or has not begun. O((keys + shown) x log shown).
+std::optional<double> absent_max(const Summary& node, const std::vector<Verdict>& shown);
 
 }  // namespace heatsink::detect

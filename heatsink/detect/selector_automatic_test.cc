@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/node_for_test.h"
 #include "heatsink/detect/selector.h"
-#include "heatsink/detect/start_for_test.h"
 #include "heatsink/detect/summary_for_test.h"
 
 namespace heatsink::detect {
@@ -37,7 +37,7 @@ Summary window_with(Nanos at, std::uint64_t all, const std::vector<Measured>& ke
   Summary summary = window_of(at, {}, keys);
   summary.reads += all - summary.requests;
   summary.requests = all;
-  summary.settled = true;
+  summary.covers_window = true;
   return summary;
 }
 
@@ -82,7 +82,7 @@ TEST(SelectorAutomatic, EachDimensionHasItsOwnTraffic) {
   rule.write_hot_ratio = 0;
   Selector selector(SelectorOptions{.rules = RuleSet(rule), .burst = 0});
   Summary summary = window_of(seconds(0), writes, {{"a", 2'000}, {"b", 1'999}});
-  summary.settled = true;
+  summary.covers_window = true;
   summary.writes = 200'000;
   summary.requests = 100'000'000;  // of reads, which do not count here
   EXPECT_THAT(told(selector.update(summary)), ElementsAre("+a"));

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/node_for_test.h"
 #include "heatsink/detect/selector.h"
-#include "heatsink/detect/start_for_test.h"
 
 namespace heatsink::detect {
 namespace {
@@ -109,11 +109,11 @@ KeyCount count_of(const std::string& name, std::uint64_t low, std::uint64_t writ
   return count;
 }
 
-Summary settled_window(Nanos at, std::vector<KeyCount> keys, std::uint64_t absent_max = 0) {
+Summary whole_window(Nanos at, std::vector<KeyCount> keys, std::uint64_t absent_max = 0) {
   Summary summary;
   summary.at = kStart + at;
   summary.window = summary.covered = kRuleWindow;
-  summary.settled = true;
+  summary.covers_window = true;
   summary.absent_max = absent_max;
   for (const KeyCount& count : keys) summary.requests += count.low;
   summary.keys = std::move(keys);
@@ -127,16 +127,16 @@ bool is_hot(const Selector& selector) {
 
 TEST(Burst, SaysWhatItSaw) {
   Selector selector({});
-  selector.update(settled_window(seconds(0), {}, 1000));
-  const auto changes = selector.update(settled_window(milliseconds(40), {count_of("a", 7600)}));
+  selector.update(whole_window(seconds(0), {}, 1000));
+  const auto changes = selector.update(whole_window(milliseconds(40), {count_of("a", 7600)}));
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].kind, Change::Kind::kPromote);
   EXPECT_EQ(changes[0].verdict.reason,
             "6600 accesses more within 40 ms: a burst, 25 % of hot-qps 3000 in one window");
   // It keeps that reason, and its residence, even if nothing follows.
-  EXPECT_TRUE(selector.update(settled_window(seconds(9), {count_of("a", 7600)})).empty());
+  EXPECT_TRUE(selector.update(whole_window(seconds(9), {count_of("a", 7600)})).empty());
   EXPECT_EQ(selector.verdicts().front().reason, changes[0].verdict.reason);
-  EXPECT_EQ(selector.update(settled_window(seconds(11), {}, 1000)).size(), 1u);
+  EXPECT_EQ(selector.update(whole_window(seconds(11), {}, 1000)).size(), 1u);
 }
 
 TEST(Burst, NeedsAGainThatIsProvenAndFast) {
@@ -158,15 +158,15 @@ TEST(Burst, NeedsAGainThatIsProvenAndFast) {
     Selector selector({});
     std::vector<KeyCount> before;
     if (row.before > 0) before.push_back(count_of("a", row.before));
-    selector.update(settled_window(seconds(0), before, row.absent_max));
-    selector.update(settled_window(row.between, {count_of("a", row.after, row.writes)}));
+    selector.update(whole_window(seconds(0), before, row.absent_max));
+    selector.update(whole_window(row.between, {count_of("a", row.after, row.writes)}));
     EXPECT_EQ(is_hot(selector), row.hot) << row.why;
   }
 }
 
 TEST(Burst, NothingIsKnownBeforeTheFirstSighting) {
   Selector selector({});
-  selector.update(settled_window(seconds(0), {count_of("a", 20'000)}));
+  selector.update(whole_window(seconds(0), {count_of("a", 20'000)}));
   EXPECT_FALSE(is_hot(selector));
 }
 
@@ -176,7 +176,7 @@ TEST(Burst, IsSeenThroughManyUpdates) {
   int told_at_ms = -1;
   for (int ms = 0; ms < 60 && told_at_ms < 0; ++ms) {
     const std::uint64_t count = 300 * static_cast<std::uint64_t>(ms);
-    selector.update(settled_window(milliseconds(ms), {count_of("a", count)}));
+    selector.update(whole_window(milliseconds(ms), {count_of("a", count)}));
     if (is_hot(selector)) told_at_ms = ms;
   }
   EXPECT_EQ(told_at_ms, 25);
@@ -189,7 +189,7 @@ TEST(Burst, ComingBackIntoTheListIsNone) {
     const bool is_listed = i % 2 == 0;
     std::vector<KeyCount> keys;
     if (is_listed) keys.push_back(count_of("a", 15'000));
-    selector.update(settled_window(milliseconds(i * 50), keys, 15'000));
+    selector.update(whole_window(milliseconds(i * 50), keys, 15'000));
     EXPECT_FALSE(is_hot(selector));
   }
 }

@@ -71,7 +71,7 @@ std::vector<Summary> any_windows(std::mt19937_64& random, Nanos at) {
   windows[1].dimension = Dimension::kMisses;
   for (Summary& window : windows) {
     window.reads = window.requests;
-    window.settled = random() % 2 == 0;
+    window.covers_window = random() % 2 == 0;
     window.covered = milliseconds(9000 + random() % 1000);
     window.absent_max = random() % 2000;
   }

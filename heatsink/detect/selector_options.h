@@ -18,7 +18,7 @@ struct SelectorOptions {
   std::size_t keys_max = 4096;
   // Minimum time between promotions; all due ones happen together. 0: each happens at once.
   Nanos promotion_interval{0};
-  // The same for demotions, except for keys that become write-hot.
+  // Minimum time between demotions, except for keys that become write-hot.
   Nanos demotion_interval{0};
   // A key is hot before its window proves it if it has this part of the count that makes it hot
   // (hot x window), and gained most of it since a sighting at most window / 50 ago. So 100 x the

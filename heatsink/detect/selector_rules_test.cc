@@ -119,7 +119,7 @@ TEST(SelectorRules, RatesAreByTheTimeCovered) {
   Summary summary = window_of(seconds(0), {{"a", 2700}});
   summary.covered = seconds(9);                            // the current slot has only just begun
   EXPECT_THAT(told(selector.update(summary)), IsEmpty());  // it may have begun 9 s ago
-  summary.settled = true;
+  summary.covers_window = true;
   EXPECT_THAT(told(selector.update(summary)), ElementsAre("+a"));
   EXPECT_DOUBLE_EQ(selector.verdicts().front().rate, 3000);
 }

@@ -59,7 +59,7 @@ class SlotClock {
   Nanos window() const { return length_ * slots_; }
 
   // Whether the clock has covered a whole window at `now`.
-  bool settled(TimePoint now) const { return now - start_ >= window(); }
+  bool covers_window(TimePoint now) const { return now - start_ >= window(); }
 
   // The part of the window that is covered at `now`: from the first time given, or from the
   // beginning of the oldest slot, to now.

@@ -20,7 +20,7 @@ std::uint64_t Summary::total() const {
 }
 
 double Summary::seconds() const {
-  return std::chrono::duration<double>(settled ? covered : window).count();
+  return std::chrono::duration<double>(covers_window ? covered : window).count();
 }
 
 }  // namespace heatsink::detect

@@ -72,9 +72,9 @@ struct Summary {
   TimePoint at{};
   Nanos window{};  // the configured length
   Dimension dimension = Dimension::kRequests;
-  Nanos covered{};       // how much of it has been seen: all but the rest of the current slot, less
-                         // just after the start
-  bool settled = false;  // a whole window has been covered
+  Nanos covered{};  // how much of it has been seen: all but the rest of the current slot, less
+                    // just after the start
+  bool covers_window = false;  // a whole window has been covered
   std::uint64_t requests = 0;  // totals over the window, tracked or not; exact
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;

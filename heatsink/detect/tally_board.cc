@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "heatsink/detect/access.h"
 #include "heatsink/detect/sampling.h"
-#include "heatsink/detect/tally_names.h"
 
 namespace heatsink::detect {
 

@@ -10,7 +10,6 @@
 
 #include "heatsink/detect/access_for_test.h"
 #include "heatsink/detect/recorder.h"
-#include "heatsink/detect/start_for_test.h"
 
 namespace heatsink::detect {
 namespace {

@@ -119,7 +119,7 @@ void TemplateCounter::count(const AccessLog& log) noexcept {
   for (std::uint32_t i = 0; i < size; ++i) {
     Shape& shape = shapes_[shapes[i] % kShapes];
     if (shape.shape != shapes[i]) [[unlikely]] {
-      settle(shape, log, chains);
+      count_shape(shape, log, chains);
       shape = {shapes[i], tag_of(log.name(log[i]), log[i].db), {}, 0, 0};
     }
     seen[seen_size] = &shape;
@@ -129,12 +129,13 @@ void TemplateCounter::count(const AccessLog& log) noexcept {
     chains.before[i] = static_cast<std::uint8_t>(shape.last);
     shape.last = i;
   }
-  for (std::uint32_t k = 0; k < seen_size; ++k) settle(*seen[k], log, chains);
+  for (std::uint32_t k = 0; k < seen_size; ++k) count_shape(*seen[k], log, chains);
 }
 
 // Counts what the log has of a shape. If its template is not tracked, the accesses are counted one
 // by one: each may be the one that admits it.
-void TemplateCounter::settle(Shape& shape, const AccessLog& log, const Chains& chains) noexcept {
+void TemplateCounter::count_shape(Shape& shape, const AccessLog& log,
+                                  const Chains& chains) noexcept {
   if (shape.requests == 0) return;
   if (!table_.count_tracked(shape.tag, shape.requests, shape.amount)) {
     std::uint32_t at = shape.last;

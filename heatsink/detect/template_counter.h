@@ -56,7 +56,7 @@ class TemplateCounter {
 
   std::uint64_t shape_of(std::string_view name, std::uint32_t db) const noexcept;
   std::uint64_t tag_of(std::string_view name, std::uint32_t db) const noexcept;
-  void settle(Shape& shape, const AccessLog& log, const Chains& chains) noexcept;
+  void count_shape(Shape& shape, const AccessLog& log, const Chains& chains) noexcept;
 
   std::uint64_t seed_;
   std::uint64_t secrets_[kSecrets];

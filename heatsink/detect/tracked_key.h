@@ -31,7 +31,7 @@ struct alignas(64) Counts {
 static_assert(sizeof(Counts) == 64);
 inline constexpr std::uint32_t kMissedLastMax = UINT32_MAX >> 1;
 
-// What an access adds beside the measure: two numbers kept by slot, and one that leaves the window
+// An access adds this beside the measure: two numbers kept by slot, and one that leaves the window
 // with its mean. Together with the measure they give reads, writes, hits and bytes.
 //   measure    a        b      mean
 //   requests   writes   hits   bytes

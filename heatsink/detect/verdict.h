@@ -15,7 +15,7 @@ namespace heatsink::detect {
 enum class Temperature : std::uint8_t { kCold, kWarm, kHot, kWriteHot };
 const char* to_string(Temperature temperature);  // "cold", "warm", "hot", "write-hot"
 
-// What all instances of a fleet counted of a key, in the measure's unit per second.
+// The counts of a key by all instances of a fleet, in the measure's unit per second.
 struct FleetEvidence {
   double rate_low = 0, rate_high = 0;
   double share = 0;                     // the proven part of the fleet's traffic

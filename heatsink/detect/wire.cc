@@ -17,7 +17,7 @@ constexpr std::size_t kTotalsBytesMax = 256;  // everything before the keys
 constexpr std::size_t kKeysReserved = 256;    // whatever a damaged number of keys says
 constexpr Nanos kWindowMax{std::int64_t{1} << 53};
 
-enum SummaryFlag : std::uint8_t { kSettled = 1, kSampled = 2 };
+enum SummaryFlag : std::uint8_t { kCoversWindow = 1, kSampled = 2 };
 enum KeyFlag : std::uint8_t {
   kTruncated = 1,
   kDb = 2,
@@ -117,7 +117,7 @@ Written write_keys(const std::vector<KeyCount>& keys) {
 void write_totals(WireWriter& out, const Summary& summary) {
   out.number(static_cast<std::uint64_t>(summary.window.count()));
   out.number(static_cast<std::uint64_t>(summary.covered.count()));
-  out.byte(static_cast<std::uint8_t>((summary.settled ? kSettled : 0) |
+  out.byte(static_cast<std::uint8_t>((summary.covers_window ? kCoversWindow : 0) |
                                      (summary.sampled ? kSampled : 0)));
   out.byte(static_cast<std::uint8_t>(summary.dimension));
   for (const std::uint64_t count :
@@ -135,8 +135,8 @@ Error not_a_summary(const std::string& why) {
 void read_totals(WireReader& in, Summary& out) {
   out.window = Nanos(in.number(static_cast<std::uint64_t>(kWindowMax.count())));
   out.covered = Nanos(in.number(static_cast<std::uint64_t>(out.window.count())));
-  const std::uint64_t flags = in.number(kSettled | kSampled);
-  out.settled = (flags & kSettled) != 0;
+  const std::uint64_t flags = in.number(kCoversWindow | kSampled);
+  out.covers_window = (flags & kCoversWindow) != 0;
   out.sampled = (flags & kSampled) != 0;
   out.dimension = static_cast<Dimension>(in.number(static_cast<unsigned>(Dimension::kMisses)));
   out.requests = in.number(kWireCountMax);

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kWireCountMax = std::uint64_t{1} << 53;  // exact
 // counts are at most kWireCountMax, so 2048 summaries can be added without a carry.
 //
 //   "HSum"  version (1 byte)  XXH3-64 with seed 0 of all that follows (8 bytes, low ones first)
-//   window and covered in ns, flags (1 settled, 2 sampled), dimension,
+//   window and covered in ns, flags (1 covers_window, 2 sampled), dimension,
 //   requests, reads, writes, hits, bytes, absent_max, number of keys
 //   keys, by high, falling (ties by name, then db: the same summary gives the same bytes whatever
 //   the seed of its hashes):

@@ -4,7 +4,6 @@
 // heatsink's functions on the server.
 #pragma once
 
-#include "heatsink/distributed/function_call.h"         // IWYU pragma: export
 #include "heatsink/distributed/function_caller.h"       // IWYU pragma: export
 #include "heatsink/distributed/function_library.h"      // IWYU pragma: export
 #include "heatsink/distributed/limit_functions.h"       // IWYU pragma: export

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "heatsink/distributed/function_call.h"
+#include "heatsink/distributed/function_library.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::distributed {

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heatsink::distributed {
 
@@ -49,6 +50,14 @@ class FunctionLibrary {
   std::string name_;
   std::string source_;
   std::deque<ServerFunction> functions_;
+};
+
+// One call of a function on the server. Owns its data. `keys` holds all keys that the function
+// accesses; they are in one slot.
+struct FunctionCall {
+  const ServerFunction* function = nullptr;
+  std::vector<std::string> keys;
+  std::vector<std::string> args;
 };
 
 }  // namespace heatsink::distributed

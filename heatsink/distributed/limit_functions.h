@@ -9,13 +9,13 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
-#include "heatsink/distributed/function_call.h"
+#include "heatsink/distributed/function_library.h"
 #include "heatsink/limit/limit.h"
 #include "heatsink/resp/value.h"
 
 namespace heatsink::distributed {
 
-// Same semantics as limit/token_bucket.h and limit/sliding_window.h, in whole microseconds:
+// Same semantics as limit/buckets.h and limit/windows.h, in whole microseconds:
 // * token bucket: 16 bytes, a time and the bucket's level then. In any time T at most
 //   burst + T x rate pass. The key expires when the bucket would be empty.
 // * sliding window: 16 bytes, and 4 for each slot and one more. In any time as long as the window

@@ -32,7 +32,7 @@ struct RateLimiterOptions {
   // unspent. 0: no leases, each decision asks the server. Up to 1: this process answers most calls.
   double lease_share = 0;
   Nanos lease_lasts = Millis(200);  // 10 ms .. 1 min; an unspent token expires after this time
-  // What to do if the server cannot be reached, replies with an error, or does not answer in time:
+  // The answer if the server cannot be reached, replies with an error, or does not answer in time:
   // allow everything, uncounted, or nothing.
   OnFailure on_failure = OnFailure::kAllow;
   Nanos patience = Millis(100);   // how long a call without a deadline waits for the server

@@ -26,8 +26,8 @@ struct CountRow {
 
 constexpr MetricRow kAnswers{
     "heatsink_limiter_answers_total", MetricKind::kCounter,
-    "Requests to a limit that processes share, by answer and by its origin. by is server, lease "
-    "(tokens paid for before) or denial (an earlier refusal that still holds).",
+    "Requests to a limit that processes share, by answer and by its origin. "
+    "by is server, lease (tokens paid for before) or denial (an earlier refusal that still holds).",
     "limiter, answer, by"};
 constexpr MetricRow kFailures{"heatsink_limiter_failures_total", MetricKind::kCounter,
                               "Requests that the server answered with an error, or not in time.",

@@ -14,7 +14,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
-#include "heatsink/distributed/function_call.h"
+#include "heatsink/distributed/function_library.h"
 #include "heatsink/resp/value.h"
 
 namespace heatsink::net {
@@ -65,9 +65,9 @@ class Server {
   // Fails if the URL, a TLS file or the pairs of `translate` cannot be used. A server that is down
   // is not an error.
   static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
-  // The same with an address and a TLS context that were read elsewhere; cannot fail. REQUIRES: the
-  // pairs were checked. `followed`:
-  // where the server is, if somebody else finds it; it outlives the Server. Null: see the URL.
+  // Opens a server with an address and a TLS context that were read elsewhere; cannot fail.
+  // REQUIRES: the pairs were checked. `followed`: where the server is, if somebody else finds it;
+  // it outlives the Server. Null: see the URL.
   static std::unique_ptr<Server> open(net::RedisUrl url, net::TlsContext tls,
                                       const ServerOptions& options,
                                       redis::UpstreamAddress* followed = nullptr);
@@ -81,7 +81,7 @@ class Server {
   // MOVED and ASK are followed.
   void call(FunctionCall what, TimePoint deadline, Done done);
 
-  // The same, but waits for the reply. A `done` must not call it.
+  // Calls, and waits for the reply. A `done` must not call it.
   Result<resp::Value> call_and_wait(FunctionCall what, TimePoint deadline);
 
   // Waiting calls get an error. The destructor calls it, too.

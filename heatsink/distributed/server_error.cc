@@ -31,8 +31,8 @@ Error error_of(const resp::Value& reply) {
   if (is_one_of(reply.text, kForbidden))
     return {ErrorCode::kPermission,
             said +
-                ": grant its user +fcall and +function|load, or +evalsha and +eval, and the "
-                "commands that the function runs on its keys"};
+                ": grant its user +fcall and +function|load, or +evalsha and +eval, "
+                "and the commands that the function runs on its keys"};
   return {ErrorCode::kInvalidArgument, said};
 }
 

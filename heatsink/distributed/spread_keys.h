@@ -25,7 +25,7 @@ struct SpreadOptions {
 inline constexpr std::size_t kSpreadKeyBytesMax = 1024;               // longer keys have no copies
 inline constexpr std::size_t kSpreadValueBytesMax = 1024UL * 1024UL;  // nor have longer values
 
-// The same copies as those of proxies with a rule spread.copies (docs/guides/spread.md), with the
+// Uses the copies of proxies with a rule spread.copies (docs/guides/spread.md), with the
 // same bound: get() returns a value that the key had at most `ttl` before. Works on a single
 // server, too, which then does all the work. Any thread; each call waits for the server: one round
 // trip if there is a copy, whose node must answer within 100 ms. Memory: at most 10,000 layouts.

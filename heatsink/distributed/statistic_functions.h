@@ -32,7 +32,8 @@ inline constexpr std::int64_t kStatisticSlots = 60;
 // window; if it goes back further, numbers counted at the wrong time are dropped.
 const FunctionLibrary& statistic_functions();
 
-// The same with another clock, for tests: Lua that returns seconds and microseconds as TIME does.
+// The library with another clock, for tests: Lua that returns seconds and microseconds as TIME
+// does.
 std::unique_ptr<FunctionLibrary> statistic_functions_by(std::string_view clock);
 
 }  // namespace heatsink::distributed

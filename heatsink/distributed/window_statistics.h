@@ -56,7 +56,7 @@ class WindowStatistics {
   // already, or the name is longer than kStatisticNameBytesMax; the call then counts as refused.
   bool add(std::string_view name, std::int64_t value) noexcept;
 
-  // The same in two steps, for repeated adds to one statistic: 5 ns. Nothing: refused.
+  // record() in two steps, for repeated adds to one statistic: 5 ns. Nothing: refused.
   using Series = NumberLogs::Series;
   std::optional<Series> series(std::string_view name) noexcept;
   void add(Series series, std::int64_t value) noexcept { logs_.add(series, value); }

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/doctor/access_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "heatsink/base/printable.h"
-#include "heatsink/doctor/loopback.h"
+#include "heatsink/doctor/check.h"
 #include "heatsink/doctor/role_checks.h"
+#include "heatsink/net/net.h"
 #include "heatsink/policy/needed_rights.h"
 #include "heatsink/redis/redis.h"
 
 namespace heatsink::doctor {
 namespace {
+
+// `address`: host:port or unix:/path, as options have it. A name other than localhost counts as
+// reachable, and so does what cannot be parsed.
+bool listens_beyond_loopback(std::string_view address) {
+  const Result<net::Endpoint> parsed = net::parse_endpoint(address);
+  if (!parsed.ok()) return true;
+  if (parsed->is_unix()) return false;
+  const std::string& host = parsed->tcp.host;
+  return host != "localhost" && host != "::1" && !host.starts_with("127.");
+}
 
 std::string user_of(const Facts& facts) {
   return printable(redis::Credentials{facts.upstream.user, ""}.acl_user());
@@ -44,8 +54,7 @@ void check_rights(const Facts& facts, Findings& out) {
   if (missing.empty() && (!needs_touch || touch.empty()) &&
       std::ranges::none_of(server.right_replies, policy::says_nothing_of_rights)) {
     out.push_back(
-        {Level::kOk, fmt::format("the server's user '{}' has all {} rights that the proxy "
-                                 "needs",
+        {Level::kOk, fmt::format("the server's user '{}' has all {} rights that the proxy needs",
                                  user_of(facts), server.right_replies.size())});
   }
 }
@@ -62,9 +71,11 @@ void check_clients(const Facts& facts, Findings& out) {
   const std::size_t before = out.size();
   if (!server.replies.contains("PING")) return;
   if (!is_open(server)) {
-    out.push_back({Level::kOk, fmt::format("clients must log in (AUTH); those that use '{}' share "
-                                           "the proxy's connections",
-                                           user)});
+    out.push_back(
+        {Level::kOk,
+         fmt::format(
+             "clients must log in (AUTH); those that use '{}' share the proxy's connections",
+             user)});
     return;
   }
   if (user != "default") {
@@ -75,16 +86,15 @@ void check_clients(const Facts& facts, Findings& out) {
          "let the proxy use 'default', or require a login", "ACL SETUSER default resetpass",
          "private"});
   }
-  const bool has_certificates = facts.options.tls_client_auth == "required";
+  const bool has_certificates = facts.options.tls_client_auth == net::ClientAuth::kRequired;
   if (listens_beyond_loopback(facts.options.listen) && !has_certificates) {
-    out.push_back({Level::kWarning,
-                   fmt::format("proxy.listen is {}, and the server lets clients in without a "
-                               "password",
-                               printable(facts.options.listen)),
-                   "every host that reaches this port may run every command, as FLUSHALL",
-                   "give the server's default user a password; clients then send it through the "
-                   "proxy",
-                   "CONFIG SET requirepass PASSWORD", "open"});
+    out.push_back(
+        {Level::kWarning,
+         fmt::format("proxy.listen is {}, and the server lets clients in without a password",
+                     printable(facts.options.listen)),
+         "every host that reaches this port may run every command, as FLUSHALL",
+         "give the server's default user a password; clients then send it through the proxy",
+         "CONFIG SET requirepass PASSWORD", "open"});
   }
   if (out.size() == before)
     out.push_back({Level::kOk, "clients need no login, and share the proxy's connections"});
@@ -128,13 +138,13 @@ void check_admin(const Facts& facts, Findings& out) {
 std::span<const Check> access_checks() {
   static constexpr std::array<Check, 3> kRows = {{
       {"rights",
-       "The ACL rights of the proxy's user, one by one, by trying each command in a form that "
-       "changes nothing. Refused ones appear in the server's ACL LOG.",
+       "The ACL rights of the proxy's user, one by one, "
+       "by trying each command in a form that changes nothing. "
+       "Refused ones appear in the server's ACL LOG.",
        Needs::kData, When::kConnect, check_rights, true},
       {"client-login",
-       "Whether clients must log in, as which user they come, and whether the port is open to "
-       "other "
-       "machines.",
+       "Whether clients must log in, as which user they come, "
+       "and whether the port is open to other machines.",
        Needs::kData, When::kStart, check_clients},
       {"admin-api", "Who can reach the admin API, and whether it has a token.", Needs::kNothing,
        When::kStart, check_admin},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "heatsink/doctor/facts.h"
@@ -34,5 +35,12 @@ struct Check {
   // The proxy has its own lines in the log about this, so the finding stays out of it.
   bool is_logged_by_proxy = false;
 };
+
+// The rows of each kind, which checks() puts in order. Those of roles, settings and fleets have
+// headers of their own.
+std::span<const Check> contact_checks();   // name, connection, TLS, protocol, login
+std::span<const Check> access_checks();    // what our user and the clients' users may do
+std::span<const Check> tracking_checks();  // what copies live on: CLIENT TRACKING, round trips
+std::span<const Check> machine_checks();   // limits, clock and files of the proxy's machine
 
 }  // namespace heatsink::doctor

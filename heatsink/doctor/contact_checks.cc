@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/doctor/contact_checks.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "heatsink/base/printable.h"
-#include "heatsink/doctor/validity.h"
+#include "heatsink/doctor/check.h"
 
 namespace heatsink::doctor {
 namespace {
@@ -15,7 +13,7 @@ constexpr std::size_t kShownBytesMax = 60;
 
 constexpr const char* kNothingWorks = "every command of every client fails";
 
-// What answers like this, and what to do.
+// A program that answers like this, and the remedy.
 struct Greeting {
   std::string_view begins_with;
   std::string_view is;
@@ -64,13 +62,13 @@ void check_reachable(const Facts& facts, Findings& out) {
                        std::to_string(facts.upstream.address.port) + " ping");
     case Contact::kSilent:
       return error(where + " accepts connections, but says nothing: " + server.problem,
-                   "check whether the server is stopped or runs a slow command or script, and that "
-                   "this is a port of Redis");
+                   "check whether the server is stopped or runs a slow command or script, "
+                   "and that this is a port of Redis");
     case Contact::kClosed:
       return error(
           where + " accepts connections, but closes them without an answer: " + server.problem,
-          "check that this is a port of Redis, whether it wants TLS (rediss://), and what "
-          "stands between: a load balancer without a server closes like this");
+          "check that this is a port of Redis, whether it wants TLS (rediss://), "
+          "and what stands between: a load balancer without a server closes like this");
     case Contact::kTlsFailed:
     case Contact::kNotRedis:
       out.push_back({Level::kOk, where + " accepts connections"});
@@ -108,8 +106,8 @@ void check_master(const Facts& facts, Findings& out) {
   }
   if (has_sentinels && search.known < 3) {
     out.push_back({Level::kWarning, counted + ", and they name " + master,
-                   "fewer than three Sentinels cannot fail over safely, and without a majority of "
-                   "them there are no local copies",
+                   "fewer than three Sentinels cannot fail over safely, "
+                   "and without a majority of them there are no local copies",
                    "run three Sentinels or more, on different machines"});
     return;
   }
@@ -177,11 +175,11 @@ constexpr std::array<Refusal, 7> kRefusals = {{
      "raise the server's limit, or look for clients that leak connections",
      "CONFIG SET maxclients 20000"},
     {"ERR AUTH", "the server has no password, but one is given",
-     "remove the password from upstream.url, upstream.password-file and "
-     "HEATSINK_UPSTREAM_PASSWORD"},
+     "remove the password from upstream.url, "
+     "upstream.password-file and HEATSINK_UPSTREAM_PASSWORD"},
     {"ERR Client sent AUTH", "the server has no password, but one is given",
-     "remove the password from upstream.url, upstream.password-file and "
-     "HEATSINK_UPSTREAM_PASSWORD"},
+     "remove the password from upstream.url, "
+     "upstream.password-file and HEATSINK_UPSTREAM_PASSWORD"},
     {"NOPERM", "the server's user may not log in here",
      "allow it +hello and +auth, or use another user"},
 }};
@@ -199,10 +197,10 @@ void check_login(const Facts& facts, Findings& out) {
   const std::string said = ": it says \"" + printable(server.login_error) + "\"";
   for (const Refusal& refusal : kRefusals) {
     if (!server.login_error.starts_with(refusal.begins_with)) continue;
-    out.push_back({Level::kError, std::string(refusal.what) + said,
-                   "the proxy gets no data: there are no copies, and clients that use its user "
-                   "get errors",
-                   std::string(refusal.mend), std::string(refusal.paste)});
+    out.push_back(
+        {Level::kError, std::string(refusal.what) + said,
+         "the proxy gets no data: there are no copies, and clients that use its user get errors",
+         std::string(refusal.mend), std::string(refusal.paste)});
     return;
   }
   out.push_back({Level::kError, "the server refuses the login of '" + user + "'" + said,
@@ -218,13 +216,12 @@ std::span<const Check> contact_checks() {
        "Whether the server's name has an address, and the server answers there.", Needs::kNothing,
        When::kConnect, check_reachable, true},
       {"upstream-master",
-       "With redis+sentinel:// or redis+replicas://: whether a majority of the Sentinels, or all "
-       "servers, can be asked which server is the master.",
+       "With redis+sentinel:// or redis+replicas://: whether a majority of the Sentinels, "
+       "or all servers, can be asked which server is the master.",
        Needs::kNothing, When::kConnect, check_master},
       {"server-tls",
-       "With rediss://: the handshake, whether the server's certificate is verified, and until "
-       "when "
-       "it is valid.",
+       "With rediss://: the handshake, whether the server's certificate is verified, "
+       "and until when it is valid.",
        Needs::kNothing, When::kConnect, check_tls},
       {"server-protocol",
        "Whether it is a Redis server at all. A web server, a port with TLS and others are named.",

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/base/memory_limits.h"
+#include "heatsink/base/process_limits.h"
 #include "heatsink/base/wall_time.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/needed_rights.h"
@@ -113,7 +113,7 @@ struct MachineFacts {
   WallTime now;
 };
 
-// What Sentinels, or a master and its replicas, said about which server is the master.
+// The answers of Sentinels, or of a master and its replicas, about which server is the master.
 struct MasterSearch {
   std::uint64_t known = 0;                 // Sentinels, or servers
   std::uint64_t answering = 0;             // of these

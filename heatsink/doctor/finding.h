@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines what a check says: how bad it is, what is wrong, what it costs, and how to mend it.
+// Defines what a check says, and writes it for a terminal and for the log: how bad it is, what is
+// wrong, what it costs, and how to mend it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "heatsink/base/wall_time.h"
+#include "heatsink/net/net.h"
 
 namespace heatsink::doctor {
 
@@ -31,5 +35,24 @@ using Findings = std::vector<Finding>;
 
 // Number of findings of this level.
 std::size_t count_of(const Findings& findings, Level level);
+
+// How findings_text() writes for a terminal.
+struct TextOptions {
+  bool has_colour = false;
+  std::size_t columns = 100;
+};
+
+// A line for each finding, and below it what it costs and how to mend it. A last line with the
+// numbers.
+std::string findings_text(const Findings& findings, std::size_t left_out,
+                          const TextOptions& options);
+
+// "WHAT: COST; MEND: PASTE": one line.
+std::string log_line(const Finding& finding);
+
+// Judges until when a certificate is valid. `what`: "the server's certificate"; `renew`: what to
+// do.
+Finding validity_finding(const std::string& what, const net::Certificate& certificate, WallTime now,
+                         const std::string& renew);
 
 }  // namespace heatsink::doctor

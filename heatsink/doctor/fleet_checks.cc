@@ -58,15 +58,14 @@ void check_fleet(const Facts& facts, Findings& out) {
   }
   if (answered == 0) return;
   const resp::Value* const members = facts.server.reply(fleet_reply("SCARD"));
-  const std::string known = members != nullptr && members->type == resp::Value::Type::kInteger
-                                ? fmt::format(
-                                      "; {} members have reported lately, of its first "
-                                      "shard",
-                                      members->integer)
-                                : "";
-  out.push_back({Level::kOk, fmt::format("the server's user '{}' has all rights to the keys of the "
-                                         "fleet '{}'{}",
-                                         user, facts.options.fleet_name, known)});
+  const std::string known =
+      members != nullptr && members->type == resp::Value::Type::kInteger
+          ? fmt::format("; {} members have reported lately, of its first shard", members->integer)
+          : "";
+  out.push_back(
+      {Level::kOk,
+       fmt::format("the server's user '{}' has all rights to the keys of the fleet '{}'{}", user,
+                   facts.options.fleet_name, known)});
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/doctor/machine_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
-#include "heatsink/doctor/validity.h"
+#include "heatsink/doctor/check.h"
 
 namespace heatsink::doctor {
 namespace {
@@ -39,18 +37,16 @@ void check_open_files(const Facts& facts, Findings& out) {
     return;
   }
   const std::string said = fmt::format(
-      "{} open files are allowed; proxy.maximum-clients {} and proxy.maximum-private-connections "
-      "{} "
-      "may need {}",
+      "{} open files are allowed; "
+      "proxy.maximum-clients {} and proxy.maximum-private-connections {} may need {}",
       most, options.clients_max, options.private_connections_max, all);
   const bool can_raise = facts.machine.open_files_hard >= all;
   out.push_back({most < clients ? Level::kWarning : Level::kNote, said,
                  "past the limit the proxy accepts no client and opens no connection to the server",
-                 can_raise
-                     ? "raise the limit of the proxy's service (LimitNOFILE= in its unit), or "
-                       "of the shell that starts it"
-                     : "raise the hard limit, too: LimitNOFILE= in the proxy's unit, or "
-                       "/etc/security/limits.conf",
+                 can_raise ? "raise the limit of the proxy's service (LimitNOFILE= in its unit), "
+                             "or of the shell that starts it"
+                           : "raise the hard limit, too: LimitNOFILE= in the proxy's unit, "
+                             "or /etc/security/limits.conf",
                  fmt::format("ulimit -n {}", all)});
 }
 
@@ -64,8 +60,8 @@ void check_backlog(const Facts& facts, Findings& out) {
     return;
   }
   out.push_back({Level::kNote,
-                 fmt::format("somaxconn is {}, tcp_max_syn_backlog is {}; the proxy's queue of new "
-                             "clients has {} places",
+                 fmt::format("somaxconn is {}, tcp_max_syn_backlog is {}; "
+                             "the proxy's queue of new clients has {} places",
                              machine.somaxconn, machine.syn_backlog, kBacklog),
                  "when many clients connect at once, some of them wait a second or more",
                  "raise both",
@@ -133,8 +129,8 @@ void check_cpus(const Facts& facts, Findings& out) {
                    "let the proxy choose", "proxy: {workers: 0}", "workers"});
   } else if (cpus < 1) {
     out.push_back({Level::kWarning, said,
-                   "the control group stops all threads for most of each 100 ms under load: slow "
-                   "requests, late heartbeats, no copies meanwhile",
+                   "the control group stops all threads for most of each 100 ms under load: "
+                   "slow requests, late heartbeats, no copies meanwhile",
                    "give it a whole CPU, or no quota (requests instead of limits in Kubernetes)",
                    "", "quota"});
   } else {
@@ -205,8 +201,8 @@ void check_server_host(const Facts& facts, Findings& out) {
                      facts.server.info_number("connected_slaves").value_or(0) > 0;
   if (forks && machine.overcommit != "1" && !machine.overcommit.empty()) {
     out.push_back({Level::kNote, "vm.overcommit_memory is " + printable(machine.overcommit),
-                   "snapshots of the server on this machine fail when memory is short, and then it "
-                   "refuses writes",
+                   "snapshots of the server on this machine fail when memory is short, "
+                   "and then it refuses writes",
                    "allow it", "sysctl -w vm.overcommit_memory=1", "overcommit"});
   }
   if (forks && machine.huge_pages == "always") {
@@ -257,16 +253,15 @@ void check_files(const Facts& facts, Findings& out) {
 std::span<const Check> machine_checks() {
   static constexpr std::array<Check, 9> kRows = {{
       {"files",
-       "Certificates, keys, passwords and tokens in files: that they can be read, by whom, and "
-       "until "
-       "when certificates are valid.",
+       "Certificates, keys, passwords and tokens in files: "
+       "that they can be read, by whom, and until when certificates are valid.",
        Needs::kNothing, When::kStart, check_files},
       {"open-files",
        "RLIMIT_NOFILE against proxy.maximum-clients and proxy.maximum-private-connections.",
        Needs::kNothing, When::kStart, check_open_files},
       {"memory",
-       "The memory of the machine and of the control group, against what the options allow the "
-       "proxy.",
+       "The memory of the machine and of the control group, "
+       "against what the options allow the proxy.",
        Needs::kNothing, When::kStart, check_memory},
       {"cpus",
        "CPUs that this process may use, and the control group's quota, against proxy.workers.",
@@ -274,17 +269,16 @@ std::span<const Check> machine_checks() {
       {"clock", "That CLOCK_BOOTTIME never goes back, and what reading it costs.", Needs::kNothing,
        When::kStart, check_clock},
       {"stops",
-       "Times when the process stands still: seen in a loop of 50 ms, stolen by the hypervisor, or "
-       "for "
-       "the control group's quota.",
+       "Times when the process stands still: "
+       "seen in a loop of 50 ms, stolen by the hypervisor, or for the control group's quota.",
        Needs::kNothing, When::kStart, check_stops},
       {"backlog", "somaxconn and tcp_max_syn_backlog against the queue of new clients.",
        Needs::kNothing, When::kStart, check_backlog},
       {"local-ports", "ip_local_port_range against proxy.maximum-private-connections.",
        Needs::kNothing, When::kStart, check_ports},
       {"server-host",
-       "If the server runs on this machine and writes snapshots: overcommit_memory and transparent "
-       "huge pages.",
+       "If the server runs on this machine and writes snapshots: "
+       "overcommit_memory and transparent huge pages.",
        Needs::kData, When::kStart, check_server_host},
   }};
   return kRows;

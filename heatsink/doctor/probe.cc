@@ -263,7 +263,7 @@ bool Probe::ask_fleet() {
   return ask_words(fleet_sadd(options_.fleet_name)) && ask("DISCARD", {"DISCARD"});
 }
 
-// What changes nothing on the server.
+// Asks all that changes nothing on the server.
 void Probe::ask_all() {
   if (!ask("INFO", {"INFO"}) || !ask("ROLE", {"ROLE"})) return;
   if (is_sentinel(facts_)) {

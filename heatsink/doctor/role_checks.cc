@@ -130,8 +130,8 @@ Finding replica_finding(const ServerFacts& server) {
   if (host.empty()) host = server.info("master_host"), port = server.info("master_port");
   Finding out{Level::kWarning, printable(server.where) + " is a replica",
               "no local copies, because a replica may be any time behind; clients cannot write",
-              "use redis+replicas:// with the addresses of both, which follows the master, or "
-              "redis+sentinel:// if Sentinels watch it"};
+              "use redis+replicas:// with the addresses of both, which follows the master, "
+              "or redis+sentinel:// if Sentinels watch it"};
   if (!host.empty()) {
     out.what += fmt::format(" of {}:{}", shown(host), shown(port));
     out.paste = replicas_flag(host, port, server.where);
@@ -268,11 +268,10 @@ void check_resp3(const Facts& facts, Findings& out) {
   }
   const std::string_view error = server.error("HELLO");
   if (error.empty()) return;
-  out.push_back(
-      {Level::kError, "RESP3 does not work: HELLO 3 gets \"" + printable(error) + "\"",
-       "no local copies, and clients cannot use RESP3",
-       "connect to the server itself, not to another proxy in front of it; allow HELLO if "
-       "it was renamed"});
+  out.push_back({Level::kError, "RESP3 does not work: HELLO 3 gets \"" + printable(error) + "\"",
+                 "no local copies, and clients cannot use RESP3",
+                 "connect to the server itself, not to another proxy in front of it; "
+                 "allow HELLO if it was renamed"});
 }
 
 struct Service {
@@ -317,8 +316,8 @@ void check_config(const Facts& facts, Findings& out) {
 std::span<const Check> role_checks() {
   static constexpr std::array<Check, 6> kRows = {{
       {"server-kind",
-       "Whether the server has all keys and accepts writes. A Sentinel, a cluster's node and a "
-       "replica are named, with the address to use instead.",
+       "Whether the server has all keys and accepts writes. "
+       "A Sentinel, a cluster's node and a replica are named, with the address to use instead.",
        Needs::kLogin, When::kConnect, check_kind},
       {"cluster-state", "In a cluster: whether it serves all slots.", Needs::kData, When::kConnect,
        check_cluster_state},

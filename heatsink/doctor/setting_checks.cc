@@ -72,14 +72,13 @@ void check_output_buffers(const Facts& facts, Findings& out) {
   bool is_fine = true;
   if (is_small(normal.hard) || is_small(normal.soft)) {
     is_fine = false;
-    out.push_back(
-        {Level::kWarning,
-         fmt::format("client-output-buffer-limit normal is {:.0f} {:.0f}", normal.hard,
-                     normal.soft),
-         "the replies of many clients share a connection: past the limit the server closes "
-         "it, and all their commands fail",
-         fmt::format("remove the limit, or set it to {:.0f} bytes or more", least),
-         "CONFIG SET client-output-buffer-limit \"normal 0 0 0\"", "normal"});
+    out.push_back({Level::kWarning,
+                   fmt::format("client-output-buffer-limit normal is {:.0f} {:.0f}", normal.hard,
+                               normal.soft),
+                   "the replies of many clients share a connection: "
+                   "past the limit the server closes it, and all their commands fail",
+                   fmt::format("remove the limit, or set it to {:.0f} bytes or more", least),
+                   "CONFIG SET client-output-buffer-limit \"normal 0 0 0\"", "normal"});
   }
   if (is_small(pubsub.hard)) {
     is_fine = false;
@@ -108,11 +107,10 @@ void check_idle(const Facts& facts, Findings& out) {
                    "CONFIG SET timeout 0", "timeout"});
   }
   if (keepalive && *keepalive == 0) {
-    out.push_back(
-        {Level::kNote, "tcp-keepalive is 0",
-         "a proxy whose machine vanished keeps its connections and its tracked keys on the "
-         "server for hours",
-         "switch it on", "CONFIG SET tcp-keepalive 300", "keepalive"});
+    out.push_back({Level::kNote, "tcp-keepalive is 0",
+                   "a proxy whose machine vanished keeps its connections "
+                   "and its tracked keys on the server for hours",
+                   "switch it on", "CONFIG SET tcp-keepalive 300", "keepalive"});
   }
   if (*timeout == 0 && keepalive.value_or(1) > 0)
     out.push_back({Level::kOk, "the server closes no idle connection (timeout 0)"});
@@ -148,12 +146,11 @@ void check_client_eviction(const Facts& facts, Findings& out) {
     out.push_back({Level::kOk, "the server closes no client to save memory (maxmemory-clients 0)"});
     return;
   }
-  out.push_back(
-      {Level::kNote, "maxmemory-clients is " + printable(*most),
-       "past it the server closes the client that uses most memory, which may be a shared "
-       "connection of many clients, or the tracker",
-       "remove the limit, or keep it well above proxy.client-output-limit",
-       "CONFIG SET maxmemory-clients 0"});
+  out.push_back({Level::kNote, "maxmemory-clients is " + printable(*most),
+                 "past it the server closes the client that uses most memory, "
+                 "which may be a shared connection of many clients, or the tracker",
+                 "remove the limit, or keep it well above proxy.client-output-limit",
+                 "CONFIG SET maxmemory-clients 0"});
 }
 
 void check_writes(const Facts& facts, Findings& out) {
@@ -186,8 +183,8 @@ void check_writes(const Facts& facts, Findings& out) {
     out.push_back({Level::kNote,
                    fmt::format("the server has {:.0f} {}, and min-replicas-to-write is 0", replicas,
                                replicas == 1 ? "replica" : "replicas"),
-                   "a master that a network split has cut off goes on taking writes that are lost "
-                   "later, and a proxy beside it goes on serving its data",
+                   "a master that a network split has cut off goes on taking writes "
+                   "that are lost later, and a proxy beside it goes on serving its data",
                    "let it stop when it has lost its replicas",
                    "CONFIG SET min-replicas-to-write 1", "split"});
   }
@@ -228,8 +225,8 @@ std::span<const Check> setting_checks() {
       {"commands", "Which common commands are renamed or disabled (COMMAND INFO).", Needs::kData,
        When::kStart, check_commands},
       {"eviction",
-       "maxmemory-policy and how full the memory is. Keys with copies are touched once a second "
-       "where the server evicts by use.",
+       "maxmemory-policy and how full the memory is. "
+       "Keys with copies are touched once a second where the server evicts by use.",
        Needs::kData, When::kConnect, check_eviction},
       {"output-buffers", "client-output-buffer-limit of normal and pubsub clients.", Needs::kData,
        When::kStart, check_output_buffers},
@@ -242,8 +239,8 @@ std::span<const Check> setting_checks() {
        "maxmemory-clients: whether the server may close connections of the proxy.", Needs::kData,
        When::kStart, check_client_eviction},
       {"writes",
-       "Whether failed snapshots or missing replicas make the server refuse writes, and what a "
-       "network split does.",
+       "Whether failed snapshots or missing replicas make the server refuse writes, "
+       "and what a network split does.",
        Needs::kData, When::kConnect, check_writes},
   }};
   return kRows;

@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "heatsink/doctor/client_list.h"
 #include "heatsink/doctor/facts_for_test.h"
-#include "heatsink/doctor/machine.h"
+#include "heatsink/doctor/machine_facts.h"
 
 namespace heatsink::doctor {
 namespace {
@@ -50,10 +49,11 @@ TEST(TrackingChecks, TheTableHasToHoldTheKeysOfAllProxies) {
 }
 
 TEST(TrackingChecks, OnlyTheFieldsOfAClientCount) {
-  const Trackers trackers =
-      trackers_in("id=1 name=flags=t flags=N\nid=2 lib-name=heatsink- flags=tb");
-  EXPECT_EQ(trackers.of_heatsink, 0U);
-  EXPECT_EQ(trackers.others, 1U);
+  Facts facts = healthy();
+  facts.server.replies["CLIENT LIST"].text =
+      "id=1 name=flags=t flags=N\nid=2 lib-name=heatsink- flags=tb";
+  EXPECT_THAT(first(facts, "other-proxies").what,
+              HasSubstr("for 0 of heatsink and 1 other client"));
 }
 
 TEST(TrackingChecks, LatencyAgainstTheProofs) {

@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "heatsink/doctor/tracking_checks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "heatsink/base/printable.h"
 #include "heatsink/base/units.h"
-#include "heatsink/doctor/client_list.h"
+#include "heatsink/doctor/check.h"
 
 namespace heatsink::doctor {
 namespace {
+
+struct Trackers {
+  std::uint64_t of_heatsink = 0;  // named as the proxy's and the library's trackers are
+  std::uint64_t others = 0;
+};
+
+// The value of " field=value " in a line.
+std::string_view value_of(std::string_view line, std::string_view field) {
+  for (std::size_t at = line.find(field); at != std::string_view::npos;
+       at = line.find(field, at + 1)) {
+    if (at != 0 && line[at - 1] != ' ') continue;
+    line.remove_prefix(at + field.size());
+    return line.substr(0, line.find(' '));
+  }
+  return "";
+}
+
+// `list`: a line per client, "id=3 addr=... name=heatsink-tracker ... flags=t ...". Does not count
+// heatsink-doctor. O(text).
+Trackers trackers_in(std::string_view list) {
+  Trackers out;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find('\n'), list.size());
+    const std::string_view line = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (value_of(line, "flags=").find('t') == std::string_view::npos) continue;
+    const std::string_view name = value_of(line, "name=");
+    if (name == "heatsink-doctor") continue;
+    ++(name.starts_with("heatsink-") ? out.of_heatsink : out.others);
+  }
+  return out;
+}
 
 std::string text_of(Nanos time) {
   const double ms = std::chrono::duration<double, std::milli>(time).count();
@@ -54,8 +86,8 @@ void check_tracking(const Facts& facts, Findings& out) {
       out.push_back(
           {Level::kError,
            "no push came after a tracked key was written: " + printable(server.push_problem),
-           "copies would be served after a write, up to cache.max-staleness or "
-           "cache.expire-after-write",
+           "copies would be served after a write, "
+           "up to cache.max-staleness or cache.expire-after-write",
            "connect to the server itself: what stands between does not pass pushes on; "
            "until then switch copies off",
            "heatsink proxy --set cache.enabled=false"});
@@ -115,12 +147,12 @@ void check_table(const Facts& facts, Findings& out) {
     out.push_back({Level::kOk, said});
     return;
   }
-  out.push_back({Level::kWarning, said,
-                 "past it the server forgets random keys, and their copies end early, again and "
-                 "again",
-                 "raise it (about 100 bytes of the server's memory per key), or lower "
-                 "cache.maximum-tracked-keys",
-                 fmt::format("CONFIG SET tracking-table-max-keys {:.0f}", needed)});
+  out.push_back(
+      {Level::kWarning, said,
+       "past it the server forgets random keys, and their copies end early, again and again",
+       "raise it (about 100 bytes of the server's memory per key), "
+       "or lower cache.maximum-tracked-keys",
+       fmt::format("CONFIG SET tracking-table-max-keys {:.0f}", needed)});
 }
 
 void check_latency(const Facts& facts, Findings& out) {
@@ -143,8 +175,8 @@ void check_latency(const Facts& facts, Findings& out) {
   if (wants_copies(facts) && trips.p99 + heartbeat >= staleness) {
     out.push_back({Level::kWarning, said + "; cache.max-staleness is " + format_duration(staleness),
                    "while it is slow, reads go to the server instead of copies",
-                   "look for slow commands on the server (SLOWLOG GET), and at the network; or "
-                   "raise cache.max-staleness"});
+                   "look for slow commands on the server (SLOWLOG GET), and at the network; "
+                   "or raise cache.max-staleness"});
     return;
   }
   if (wants_copies(facts) && trips.p99 >= heartbeat) {

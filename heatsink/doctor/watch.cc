@@ -9,7 +9,7 @@
 #include "heatsink/base/blocked_signals.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/wall_time.h"
-#include "heatsink/doctor/text.h"
+#include "heatsink/doctor/finding.h"
 
 namespace heatsink::doctor {
 namespace {

@@ -24,7 +24,7 @@ class WatchState {
 
   // Whether to look now. `contacts`: how often the proxy has reached or lost its server.
   bool is_due(TimePoint now, std::uint64_t contacts) const;
-  // What the next look has to cover: everything, until the server has let us in once.
+  // The extent of the next look: everything, until the server has let us in once.
   When next() const { return is_complete_ ? When::kConnect : When::kStart; }
 
   // Takes what a look found; `when` was next(). `contacts`: read after the look.

@@ -8,6 +8,5 @@
 #include "heatsink/fleet/link.h"           // IWYU pragma: export
 #include "heatsink/fleet/member.h"         // IWYU pragma: export
 #include "heatsink/fleet/names.h"          // IWYU pragma: export
-#include "heatsink/fleet/pace.h"           // IWYU pragma: export
+#include "heatsink/fleet/report.h"         // IWYU pragma: export
 #include "heatsink/fleet/shared_limits.h"  // IWYU pragma: export
-#include "heatsink/fleet/windows.h"        // IWYU pragma: export

@@ -31,7 +31,7 @@ inline detect::Summary window_for_test(const CountsForTest& counts, std::uint64_
                                        std::uint64_t absent_max = 0) {
   detect::Summary window;
   window.window = window.covered = std::chrono::seconds(10);
-  window.settled = true;
+  window.covers_window = true;
   window.requests = window.reads = requests;
   window.absent_max = absent_max;
   for (const auto& [name, count] : counts) window.keys.push_back(key_for_test(name, count, count));

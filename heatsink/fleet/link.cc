@@ -15,7 +15,7 @@ constexpr Nanos kTick = Millis(250);
 // A report that takes longer is of no use: the next one is due.
 constexpr Nanos kResponseTimeoutMax = std::chrono::seconds(2);
 
-// What is the same for all links.
+// Sets the options that are the same for all links.
 LinkOptions completed(LinkOptions options) {
   options.url.db = 0;
   options.server.client_name = "heatsink-fleet";
@@ -106,8 +106,9 @@ void Link::log_problem() {
   }
   log_limited(LogLevel::kWarning, "fleet",
               problem +
-                  "; hot keys are found by this instance's own counts meanwhile: the user "
-                  "needs the rights that docs/guides/fleet.md lists, and the server memory",
+                  "; hot keys are found by this instance's own counts meanwhile: "
+                  "the user needs the rights that docs/guides/fleet.md lists, "
+                  "and the server memory",
               loop_.now());
 }
 

@@ -30,7 +30,7 @@ struct LinkOptions {
 // waits for it. Must live until the loop has ended.
 class Link final : private Port {
  public:
-  // What this instance counts now; called on the loop, for a report or a look for changes.
+  // The counts of this instance now; called on the loop, for a report or a look for changes.
   using Counted = std::function<std::vector<detect::Summary>()>;
   // Called on the loop after each new list.
   using OnList = std::function<void()>;

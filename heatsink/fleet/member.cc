@@ -8,7 +8,6 @@
 #include "heatsink/base/hash.h"
 #include "heatsink/base/units.h"
 #include "heatsink/fleet/bounds.h"
-#include "heatsink/fleet/pace.h"
 #include "heatsink/fleet/report.h"
 
 namespace heatsink::fleet {

@@ -73,7 +73,7 @@ class Member {
   List list(TimePoint now) const;
   std::uint64_t instances() const { return list_ ? list_->instances : 1; }  // of the latest list
   Nanos list_age(TimePoint now) const { return list_ ? now - list_at_ : Nanos::max(); }
-  // What is wrong, and what to do; "": the latest report and list have succeeded.
+  // The problem, and what to do; "": the latest report and list have succeeded.
   const std::string& problem() const { return problem_; }
   // The server answered, and refused.
   bool is_refused() const { return is_refused_; }

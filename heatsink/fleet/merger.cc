@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "heatsink/fleet/bounds.h"
-#include "heatsink/fleet/pace.h"
 
 namespace heatsink::fleet {
 namespace {

@@ -32,7 +32,7 @@ struct MergerOptions {
 };
 
 // Held by the instance that has the lock. Two mergers at once do no harm: both write the same sum.
-// Merges every refresh_of() its sources (pace.h). Looks for news every gap_of(), or every
+// Merges every refresh_of() its sources (bounds.h). Looks for news every gap_of(), or every
 // `interval` if that is longer, and merges at once if there are any, but not within gap_of() of the
 // last merge.
 //

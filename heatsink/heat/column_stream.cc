@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "heatsink/base/base64.h"
@@ -23,6 +24,14 @@ json::object name_of(IdentityId id, const Identity& identity) {
                       {"name_base64", base64(identity.name)},
                       {"name_truncated", identity.is_cut},
                       {"db", identity.db}};
+}
+
+// Whether it has writes, hits and bytes. Rows that have none come last, so that most columns end
+// with zeros that need not be sent.
+bool is_counted(Kind kind) { return kind == Kind::kKey || kind == Kind::kTemplate; }
+
+std::string_view without_last_zeros(std::string_view codes) {
+  return codes.substr(0, codes.find_last_not_of('\0') + 1);
 }
 
 }  // namespace
@@ -55,17 +64,22 @@ json::object ColumnStream::column(const HeatMap& map, std::size_t step, WallTime
   const HeatMap::Step& of = map.steps[step];
   forget(of.number - kForgetAfter);
   json::array added;
-  std::string ids, mean, writes, hits;
-  for (const HeatMap::Row& row : map.rows) {
-    if (row.mean[step] == 0) continue;
-    const std::optional<IdentityId> id = number_of(row.identity, of.number, added);
-    if (!id) continue;
-    ids.push_back(static_cast<char>(*id & 0xffU));
-    ids.push_back(static_cast<char>(*id >> 8U));
-    mean.push_back(static_cast<char>(row.mean[step]));
-    writes.push_back(static_cast<char>(row.writes[step]));
-    hits.push_back(static_cast<char>(row.hits[step]));
-  }
+  std::string ids, mean, writes, hits, bytes;
+  const auto add_rows = [&](bool are_counted) {
+    for (const HeatMap::Row& row : map.rows) {
+      if (row.mean[step] == 0 || is_counted(row.identity.kind) != are_counted) continue;
+      const std::optional<IdentityId> id = number_of(row.identity, of.number, added);
+      if (!id) continue;
+      ids.push_back(static_cast<char>(*id & 0xffU));
+      ids.push_back(static_cast<char>(*id >> 8U));
+      mean.push_back(static_cast<char>(row.mean[step]));
+      writes.push_back(static_cast<char>(row.writes[step]));
+      hits.push_back(static_cast<char>(row.hits[step]));
+      bytes.push_back(static_cast<char>(row.bytes[step]));
+    }
+  };
+  add_rows(true);
+  add_rows(false);
   json::object totals;
   for (std::size_t i = 0; i < kTotalNames.size(); ++i)
     totals[kTotalNames[i]] = short_number(of.totals[i]);
@@ -82,8 +96,9 @@ json::object ColumnStream::column(const HeatMap& map, std::size_t step, WallTime
                       {"names", std::move(added)},
                       {"ids", base64(ids)},
                       {"mean", base64(mean)},
-                      {"writes", base64(writes)},
-                      {"hits", base64(hits)}};
+                      {"writes", base64(without_last_zeros(writes))},
+                      {"hits", base64(without_last_zeros(hits))},
+                      {"bytes", base64(without_last_zeros(bytes))}};
 }
 
 json::array ColumnStream::names() const {

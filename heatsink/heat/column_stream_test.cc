@@ -23,8 +23,14 @@ HeatMap column_of(std::int64_t number, const std::vector<std::string>& names) {
   step.unnamed_max = {12.5F, 0};
   map.steps.push_back(step);
   for (const std::string& name : names)
-    map.rows.push_back({{Kind::kKey, 0, false, name}, {100}, {100}, {2}, {50}});
+    map.rows.push_back({{Kind::kKey, 0, false, name}, {100}, {100}, {2}, {50}, {60}});
   return map;
+}
+
+// As many as a column names.
+void add_places(HeatMap& map, Kind kind) {
+  for (std::size_t i = 0; i < kPerMoment[static_cast<std::size_t>(kind)]; ++i)
+    map.rows.push_back({{kind, 0, false, std::to_string(i)}, {99}, {99}, {0}, {0}, {0}});
 }
 
 TEST(ColumnStream, ANameIsSentOnce) {
@@ -36,6 +42,7 @@ TEST(ColumnStream, ANameIsSentOnce) {
   EXPECT_EQ(first.at("mean"), "ZGQ=");
   EXPECT_EQ(first.at("writes"), "AgI=");
   EXPECT_EQ(first.at("hits"), "MjI=");
+  EXPECT_EQ(first.at("bytes"), "PDw=");
   EXPECT_EQ(first.at("names").at(1).at("name"), "b");
   EXPECT_EQ(first.at("names").at(1).at("id"), 1);
   const json::object second = stream.column(column_of(8, {"b", "c"}), 0, kBegin);
@@ -76,9 +83,35 @@ TEST(ColumnStream, AColumnOfKnownNamesIsSmall) {
   ColumnStream stream;
   std::vector<std::string> names;
   for (int i = 0; i < 96; ++i) names.push_back("product:" + std::to_string(i) + ":price");
-  stream.column(column_of(1, names), 0, kBegin);
-  const std::string text = json::serialize(stream.column(column_of(2, names), 0, kBegin));
-  EXPECT_LT(text.size(), 1100U);
+  HeatMap map = column_of(1, names);
+  add_places(map, Kind::kClient);
+  stream.column(map, 0, kBegin);
+  const std::string text = json::serialize(stream.column(map, 0, kBegin));
+  EXPECT_LT(text.size(), 1500U);
+}
+
+TEST(ColumnStream, AColumnOfAClusterIsSmall) {
+  ColumnStream stream;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 96; ++i) names.push_back(std::to_string(i));
+  HeatMap map = column_of(1, names);
+  for (const Kind kind : {Kind::kSlot, Kind::kNode, Kind::kClient}) add_places(map, kind);
+  stream.column(map, 0, kBegin);
+  const std::string text = json::serialize(stream.column(map, 0, kBegin));
+  EXPECT_LT(text.size(), 1700U);
+}
+
+// Nodes are busier than keys, so they come first in the map.
+TEST(ColumnStream, ZerosAtTheEndAreNotSent) {
+  ColumnStream stream;
+  HeatMap map = column_of(1, {"a", "b"});
+  map.rows.insert(map.rows.begin(), {{Kind::kNode, 0, false, "n"}, {200}, {200}, {0}, {0}, {0}});
+  map.rows[2].writes = {0};
+  const json::object sent = stream.column(map, 0, kBegin);
+  EXPECT_EQ(sent.at("names").at(2).at("name"), "n");
+  EXPECT_EQ(sent.at("mean"), "ZGTI");
+  EXPECT_EQ(sent.at("writes"), "Ag==") << "of the first row only";
+  EXPECT_EQ(sent.at("hits"), "MjI=");
 }
 
 }  // namespace

@@ -10,4 +10,8 @@
 #include "heatsink/heat/heatmap_json.h"   // IWYU pragma: export
 #include "heatsink/heat/history.h"        // IWYU pragma: export
 #include "heatsink/heat/moment.h"         // IWYU pragma: export
+#include "heatsink/heat/moment_json.h"    // IWYU pragma: export
+#include "heatsink/heat/packed_column.h"  // IWYU pragma: export
+#include "heatsink/heat/parse_heatmap.h"  // IWYU pragma: export
 #include "heatsink/heat/scale.h"          // IWYU pragma: export
+#include "heatsink/heat/sums.h"           // IWYU pragma: export

@@ -22,21 +22,42 @@ void add_step(const Column& column, std::size_t i, const std::vector<HeatMap::Ro
     row->max[i] = cell.max;
     row->writes[i] = cell.writes;
     row->hits[i] = cell.hits;
+    row->bytes[i] = cell.bytes;
   }
 }
 
 }  // namespace
 
 std::vector<IdentityId> busiest(std::span<const Column> columns, std::size_t identities,
-                                std::size_t max) {
+                                const KindOf& kind_of, std::size_t max, std::optional<Kind> only) {
   std::vector<double> sums(identities, 0);
   for (const Column& column : columns)
     for (const Cell& cell : column.cells()) sums[cell.id] += rate_of(cell.mean);
-  std::vector<IdentityId> order;
+  std::vector<IdentityId> all;
   for (std::size_t id = 0; id < sums.size(); ++id)
-    if (sums[id] > 0) order.push_back(static_cast<IdentityId>(id));
-  std::ranges::stable_sort(order, std::greater<>(), [&sums](IdentityId id) { return sums[id]; });
-  order.resize(std::min(order.size(), max));
+    if (sums[id] > 0) all.push_back(static_cast<IdentityId>(id));
+  const auto by_sum = [&sums](IdentityId id) { return sums[id]; };
+  std::ranges::stable_sort(all, std::greater<>(), by_sum);
+
+  // A node has more than any key of it: places within the kinds are compared.
+  struct Ranked {
+    std::size_t place;
+    IdentityId id;
+  };
+  std::array<std::size_t, kKinds> places{};
+  std::vector<Ranked> ranked;
+  for (const IdentityId id : all) {
+    const Kind kind = kind_of(id);
+    if (only && kind != *only) continue;
+    const std::size_t place = places[static_cast<std::size_t>(kind)]++;
+    if (place < max) ranked.push_back({place, id});
+  }
+  std::ranges::stable_sort(ranked, {}, &Ranked::place);
+  ranked.resize(std::min(ranked.size(), kRowsMax));
+  std::vector<IdentityId> order;
+  order.reserve(ranked.size());
+  for (const Ranked& each : ranked) order.push_back(each.id);
+  std::ranges::stable_sort(order, std::greater<>(), by_sum);
   return order;
 }
 
@@ -45,7 +66,7 @@ void add_columns(std::span<const Column> columns, std::span<const IdentityId> or
   std::vector<HeatMap::Row*> row_of(identities, nullptr);
   for (std::size_t i = 0; i < order.size(); ++i) {
     HeatMap::Row& row = map.rows[i];
-    for (auto* const plane : {&row.mean, &row.max, &row.writes, &row.hits})
+    for (auto* const plane : {&row.mean, &row.max, &row.writes, &row.hits, &row.bytes})
       plane->assign(columns.size(), 0);
     row_of[order[i]] = &row;
   }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,24 +27,29 @@ struct HeatMap {
     TimePoint begin{};
     std::int64_t number = 0;    // rises; a gap: nothing was counted meanwhile
     std::uint32_t seconds = 0;  // that were counted in it
-    std::array<float, 8> totals{};
+    PackedTotals totals{};
     float requests_max = 0;
     std::array<float, kKinds> unnamed_max{};
   };
   std::vector<Step> steps;  // by time
-  // One byte for each of `steps`: rates by scale.h. Where `mean` is 0 the step does not name the
-  // row: it had at most unnamed_max.
+  // One byte for each of `steps`: rates by scale.h; `bytes` by bytes_code(). Where `mean` is 0 the
+  // step does not name the row: it had at most unnamed_max.
   struct Row {
     Identity identity;
-    std::vector<RateCode> mean{}, max{}, writes{}, hits{};
+    std::vector<RateCode> mean{}, max{}, writes{}, hits{}, bytes{};
   };
   std::vector<Row> rows;  // the busiest first, by the sum of their means
 };
 
-// The identities with the highest sums of means, the busiest first, at most `max`. `identities`:
-// each number in `columns` is below it. O(cells).
+inline constexpr std::size_t kRowsMax = 256;  // of a HeatMap
+
+// The identities with the highest sums of means, the busiest first: at most `max` of each kind, and
+// kRowsMax in all, of which no kind takes the rows of another. `identities`: each number in
+// `columns` is below it. `only`: of this kind. O(cells).
+using KindOf = std::function<Kind(IdentityId)>;
 std::vector<IdentityId> busiest(std::span<const Column> columns, std::size_t identities,
-                                std::size_t max);
+                                const KindOf& kind_of, std::size_t max,
+                                std::optional<Kind> only = std::nullopt);
 
 // Adds the columns to `map`, whose rows are those of `order`, and whose step is set. REQUIRES a map
 // without steps; `identities` as above. O(rows x columns + cells).

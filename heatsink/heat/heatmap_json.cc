@@ -57,7 +57,8 @@ json::array rows_of(const HeatMap& map) {
                                {"mean", plane(row.mean)},
                                {"max", plane(row.max)},
                                {"writes", plane(row.writes)},
-                               {"hits", plane(row.hits)}});
+                               {"hits", plane(row.hits)},
+                               {"bytes", plane(row.bytes)}});
   }
   return out;
 }

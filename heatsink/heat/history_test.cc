@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,7 @@ Moment second_of(std::int64_t second, const std::vector<Seen>& keys, double unna
     item.identity.name = key.name;
     item.rate = key.rate;
     item.hits = key.rate / 2;
+    item.bytes = key.rate * 4096;
     moment.totals.requests += key.rate;
     moment.items.push_back(item);
   }
@@ -57,6 +59,7 @@ TEST(History, EachSecondIsAColumnAndEachKeyARow) {
   EXPECT_NEAR(shown(map, "b", 0), 10, 0.3);
   EXPECT_EQ(shown(map, "b", 1), 0) << "that second does not name it: unnamed_max bounds it";
   EXPECT_NEAR(rate_of(map.rows[0].hits[0]), 500, 15);
+  EXPECT_NEAR(bytes_of(map.rows[0].bytes[0]), 4'096'000, 0.03 * 4'096'000);
 }
 
 TEST(History, OneSecondIsCountedOnce) {
@@ -164,6 +167,21 @@ TEST(History, NamesThatWereNeverBusyAreForgottenFirst) {
   EXPECT_GE(map.steps[5].unnamed_max[0], 19) << "the bound holds for a forgotten one";
 }
 
+// The column that is being made is in no tier yet, so its names would look as if nothing had them.
+TEST(History, NamesOfTheNewestColumnAreNotForgotten) {
+  History history(16);
+  for (std::int64_t second = 1; second <= 20; ++second) {
+    std::vector<Seen> keys;
+    for (int i = 0; i < 10; ++i)
+      keys.push_back({std::to_string(second) + ":" + std::to_string(i), 100.0 * (i + 1)});
+    history.add(second_of(second, keys));
+    const HeatMap map = history.read(between(second - 1, second));
+    for (const Seen& key : keys)
+      EXPECT_NEAR(shown(map, key.name, map.steps.size() - 1), key.rate, 0.03 * key.rate)
+          << key.name;
+  }
+}
+
 TEST(History, RowsAreLimited) {
   History history;
   std::vector<Seen> keys;
@@ -174,6 +192,62 @@ TEST(History, RowsAreLimited) {
   const HeatMap map = history.read(range);
   ASSERT_EQ(map.rows.size(), 3U);
   EXPECT_EQ(map.rows[2].identity.name, "key:2");
+}
+
+// A node has more commands than any key, and would take its row.
+TEST(History, RowsAreLimitedByKind) {
+  History history;
+  Moment moment = second_of(1, {});
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    for (int i = 0; i < 10; ++i) {
+      const Identity identity{.kind = static_cast<Kind>(kind), .name = std::to_string(i)};
+      moment.items.push_back(
+          {.identity = identity, .rate = 1000.0 * static_cast<double>(kind) + 100 - i});
+    }
+  }
+  history.add(moment);
+  History::Range range = between(0, 20);
+  range.rows_max = 3;
+  const HeatMap map = history.read(range);
+  ASSERT_EQ(map.rows.size(), 15U);
+  EXPECT_EQ(map.rows[0].identity.kind, Kind::kClient) << "the busiest first";
+  EXPECT_EQ(map.rows[12].identity.kind, Kind::kKey);
+  EXPECT_EQ(map.rows[14].identity.name, "2");
+}
+
+TEST(History, RowsOfAllKindsAreLimited) {
+  History history;
+  for (int second = 1; second <= 10; ++second) {
+    Moment moment = second_of(second, {});
+    for (int i = 0; i < 96; ++i) {
+      const Kind kind = i < 64 ? Kind::kKey : Kind::kTemplate;
+      const std::string name = std::to_string(second) + ":" + std::to_string(i);
+      moment.items.push_back({.identity = {.kind = kind, .name = name}, .rate = 1 + i * 10.0});
+    }
+    history.add(moment);
+  }
+  History::Range range = between(0, 20);
+  range.rows_max = History::kRowsMax;
+  const HeatMap map = history.read(range);
+  EXPECT_EQ(map.rows.size(), History::kRowsMax);
+  const auto is_key = [](const HeatMap::Row& row) { return row.identity.kind == Kind::kKey; };
+  EXPECT_EQ(std::ranges::count_if(map.rows, is_key), 128);
+}
+
+// A week without a cluster: 64 keys, 32 templates and 16 clients in each column.
+TEST(History, AWeekTakesAboutFourMegabytes) {
+  History history;
+  Moment moment = second_of(1, {});
+  for (const Kind kind : {Kind::kKey, Kind::kTemplate, Kind::kClient})
+    for (std::size_t i = 0; i < kPerMoment[static_cast<std::size_t>(kind)]; ++i)
+      moment.items.push_back({.identity = {.kind = kind, .name = std::to_string(i)}, .rate = 9});
+  for (std::int64_t second = 1; second <= 8 * 24 * 3600; second += 8) {
+    moment.at = TimePoint(seconds(second));
+    history.add(moment);
+  }
+  EXPECT_EQ(history.read(between(2 * 86'400, 8 * 86'400)).step, seconds(600));
+  EXPECT_LT(history.memory_bytes(), 4'200'000U);
+  EXPECT_GT(history.memory_bytes(), 3'900'000U) << "all tiers are full";
 }
 
 TEST(History, MemoryIsBounded) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the names of keys and templates small numbers, so that a column can hold many of them.
+// Gives the names of keys, templates, slots, nodes and clients small numbers, so that a column can
+// hold many of them.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

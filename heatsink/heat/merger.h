@@ -6,6 +6,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 
 #include "heatsink/heat/column.h"
 
@@ -25,15 +26,16 @@ class Merger {
 
  private:
   struct Sum {
-    double mean = 0, writes = 0, hits = 0;  // times seconds
+    double mean = 0, writes = 0, hits = 0, bytes = 0;  // times seconds
     RateCode max = 0;
   };
 
   void name_busiest(Column& column, const std::function<Kind(IdentityId)>& kind) const;
 
   std::uint32_t seconds_ = 0;
-  std::array<double, 8> totals_{};
-  std::array<double, 8> known_seconds_{};  // a total that is not known has no weight
+  std::array<double, std::tuple_size_v<PackedTotals>> totals_{};
+  std::array<double, std::tuple_size_v<PackedTotals>>
+      known_seconds_{};  // a total that is not known has no weight
   float requests_max_ = 0;
   std::array<float, kKinds> unnamed_max_{};
   std::array<double, kKinds> forgotten_max_{};  // Sum::mean

@@ -13,7 +13,8 @@ Column column_with(std::uint32_t weight, double rate) {
   column.seconds = weight;
   column.totals[0] = static_cast<float>(rate);
   column.requests_max = static_cast<float>(rate);
-  column.all[column.size++] = {.id = 7, .mean = code_of(rate), .max = code_of(rate)};
+  column.all[column.size++] = {
+      .id = 7, .mean = code_of(rate), .max = code_of(rate), .bytes = code_of(rate * 2)};
   return column;
 }
 
@@ -30,6 +31,7 @@ TEST(Merger, MeansAreWeightedByTime) {
   ASSERT_EQ(merged.cells().size(), 1U);
   EXPECT_NEAR(rate_of(merged.cells()[0].mean), 1072, 33);
   EXPECT_EQ(merged.cells()[0].max, code_of(4096));
+  EXPECT_NEAR(rate_of(merged.cells()[0].bytes), 2144, 66);
   EXPECT_TRUE(merger.is_empty());
 }
 

@@ -22,7 +22,7 @@ detect::Summary ten_seconds() {
   detect::Summary summary;
   summary.at = TimePoint(std::chrono::seconds(100));
   summary.window = summary.covered = std::chrono::seconds(10);
-  summary.settled = true;
+  summary.covers_window = true;
   summary.requests = 1000;
   summary.reads = 900;
   summary.writes = 100;
@@ -36,6 +36,8 @@ std::string as_it_is(std::string_view name) { return std::string(name); }
 TEST(Moment, RatesArePerSecondOfTheWindow) {
   detect::Summary summary = ten_seconds();
   summary.keys = {counted("product:1", 500, 510)};
+  summary.bytes = 30'000;
+  summary.keys[0].bytes = 20'000;
   const Moment moment = moment_of(summary, as_it_is, false);
   EXPECT_EQ(moment.at, summary.at);
   EXPECT_DOUBLE_EQ(moment.totals.requests, 100);
@@ -44,6 +46,8 @@ TEST(Moment, RatesArePerSecondOfTheWindow) {
   EXPECT_EQ(moment.items[0].identity, (Identity{Kind::kKey, 0, false, "product:1"}));
   EXPECT_DOUBLE_EQ(moment.items[0].rate, 50);
   EXPECT_DOUBLE_EQ(moment.items[0].hits, 25);
+  EXPECT_DOUBLE_EQ(moment.items[0].bytes, 2000);
+  EXPECT_DOUBLE_EQ(moment.totals.bytes, 3000);
   EXPECT_DOUBLE_EQ(moment.unnamed_max[0], 0.7);
   EXPECT_TRUE(std::isnan(moment.unnamed_max[1])) << "templates are not counted";
 }
@@ -77,6 +81,21 @@ TEST(Moment, ALongNameIsCut) {
   const Moment moment = moment_of(summary, as_it_is, false);
   EXPECT_EQ(moment.items[0].identity.name.size(), Identity::kBytesMax);
   EXPECT_TRUE(moment.items[0].identity.is_cut);
+}
+
+TEST(Moment, NamesWithTheSameBeginningAreOneRow) {
+  detect::Summary summary = ten_seconds();
+  const std::string same(Identity::kBytesMax, 'x');
+  summary.keys = {counted("busy", 600, 600), counted(same + "1", 500, 510),
+                  counted(same + "2", 300, 320), counted(same, 200, 200)};
+  const Moment moment = moment_of(summary, as_it_is, false);
+  ASSERT_EQ(moment.items.size(), 3U);
+  EXPECT_EQ(moment.items[0].identity.name, same) << "the busiest first";
+  EXPECT_TRUE(moment.items[0].identity.is_cut);
+  EXPECT_DOUBLE_EQ(moment.items[0].rate, 80);
+  EXPECT_DOUBLE_EQ(moment.items[0].rate_high, 83);
+  EXPECT_DOUBLE_EQ(moment.items[0].hits, 40);
+  EXPECT_FALSE(moment.items[2].identity.is_cut) << "the whole name is another";
 }
 
 TEST(Moment, ASummaryOfNoTimeIsEmpty) {

@@ -6,8 +6,10 @@
 
 namespace heatsink::heat {
 
-// A logarithmic scale: a code stands for a rate within 3 % of it. Code 0 is "nothing"; code 1 is
-// 1/s or less; 12 codes double the rate; the last code, 255, is 2.35 million per second or more.
+// A logarithmic scale: a code stands for a rate within 3 % of it, but for the first and the last.
+// Code 0 is "nothing"; code 1 is 1/s or less, however little; 12 codes double the rate; the last
+// code, 255, is 2.35 million per second or more. A mean of codes that is written as a code has both
+// errors (sums.h).
 inline constexpr int kCodesPerDoubling = 12;
 
 using RateCode = std::uint8_t;

@@ -35,25 +35,42 @@ std::uint64_t size_of(const std::string& path) {
 
 enum class Owner : std::uint8_t {
   kUs,
-  kNobody,   // it is empty, or a database whose program does not name itself
-  kSomebody  // it is no database, or that of a program that names itself
+  kNobody,   // it is empty, or a database that was just being made
+  kSomebody  // it is no database, or that of another program
 };
 
+// Whether the database was empty before the change that the journal beside it would undo: a process
+// was killed while it made its tables.
+bool was_being_made(const std::string& path) {
+  constexpr std::string_view kMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  constexpr std::size_t kPagesAt = 16;  // 4 bytes: the size of the database before
+  std::array<char, kPagesAt + 4> header{};
+  const int descriptor = ::open((path + "-journal").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const ssize_t got = read(descriptor, header.data(), header.size());
+  close(descriptor);
+  return got == std::ssize(header) &&
+         std::string_view(header.data(), header.size()).starts_with(kMagic) &&
+         std::all_of(header.begin() + kPagesAt, header.end(), [](char byte) { return byte == 0; });
+}
+
 // From the first bytes alone: SQLite itself would repair what it takes for a database.
-Owner owner_of(int descriptor) {
+Owner owner_of(const std::string& path, int descriptor) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   constexpr std::size_t kApplicationAt = 68;
   std::array<char, 100> header{};
   const ssize_t got = pread(descriptor, header.data(), header.size(), 0);
   if (got == 0) return Owner::kNobody;
-  if (got != std::ssize(header) ||
-      !std::string_view(header.data(), header.size()).starts_with(kMagic))
+  const bool is_blank =  // its first page was not written yet
+      std::all_of(header.begin(), header.end(), [](char byte) { return byte == 0; });
+  if (got != std::ssize(header)) return Owner::kSomebody;
+  if (!is_blank && !std::string_view(header.data(), header.size()).starts_with(kMagic))
     return Owner::kSomebody;
   std::int64_t application = 0;
   for (std::size_t i = 0; i < 4; ++i)
     application = application << 8 | static_cast<unsigned char>(header[kApplicationAt + i]);
   if (application == kApplicationId) return Owner::kUs;
-  return application == 0 ? Owner::kNobody : Owner::kSomebody;
+  return application == 0 && was_being_made(path) ? Owner::kNobody : Owner::kSomebody;
 }
 
 Failure foreign() { return {FailureKind::kForeign, "it is no history of heatsink"}; }
@@ -87,7 +104,7 @@ std::optional<Failure> HistoryFile::start() {
   if (lock_.descriptor < 0) return Failure{FailureKind::kOther, std::strerror(errno)};
   if (flock(lock_.descriptor, LOCK_EX | LOCK_NB) != 0)
     return Failure{FailureKind::kBusy, "another process writes it"};
-  const Owner owner = owner_of(lock_.descriptor);
+  const Owner owner = owner_of(options_.path, lock_.descriptor);
   if (owner == Owner::kSomebody) return foreign();
   database_ = std::make_unique<Database>(options_.path, Database::Access::kWrite);
   Database& database = *database_;
@@ -96,8 +113,8 @@ std::optional<Failure> HistoryFile::start() {
   database.run("PRAGMA auto_vacuum = INCREMENTAL");  // of a new file
   if (prepare(database, migrations()) != FileState::kCurrent) return database.take_failure();
   database.run(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = "
-      "4194304");
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
+      "PRAGMA journal_size_limit = 4194304");
   // A last bound: what goes beyond it fails as a full disk does.
   const auto pages = static_cast<std::int64_t>(options_.maximum_size.count) / kPageBytes;
   database.number(("PRAGMA max_page_count = " + std::to_string(pages)).c_str());
@@ -106,8 +123,27 @@ std::optional<Failure> HistoryFile::start() {
       database,
       "INSERT INTO happenings (at_s, what, name, db, was, rule, rate, share, reason) VALUES "
       "(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  read_believed_time();
   is_whole_ = database.ok();
   return database.take_failure();
+}
+
+// It is in the row of a step length that there is not. A file without it was left by an older
+// heatsink: its newest column is as old as the file.
+void HistoryFile::read_believed_time() {
+  believed_s_ = database_->number("SELECT last_step FROM rolled_up WHERE step_s = 0");
+  if (believed_s_ == 0) believed_s_ = database_->number("SELECT max(begin_s) FROM steps");
+}
+
+// Time goes on by `believes` at most. It does not go back with the clock, which may have been right
+// before.
+std::int64_t HistoryFile::believe(std::int64_t now_s, std::chrono::seconds believes) {
+  if (believed_s_ == 0) believed_s_ = now_s;
+  believed_s_ = std::max(believed_s_, std::min(now_s, believed_s_ + believes.count()));
+  Statement(*database_, "INSERT OR REPLACE INTO rolled_up VALUES (0, ?)")
+      .bind(believed_s_)
+      .finish();
+  return std::min(now_s, believed_s_);
 }
 
 std::optional<Failure> HistoryFile::look(bool is_ours) {
@@ -167,14 +203,17 @@ void HistoryFile::write(const KeptEvent& event) {
   event_->finish();
 }
 
-std::optional<Failure> HistoryFile::trim(WallTime now) { return trim(now, false); }
-std::optional<Failure> HistoryFile::make_room(WallTime now) { return trim(now, true); }
+std::optional<Failure> HistoryFile::trim(WallTime now, std::chrono::seconds believes) {
+  return trim(now, believes, false);
+}
+std::optional<Failure> HistoryFile::make_room(WallTime now) { return trim(now, kBelieves, true); }
 
-std::optional<Failure> HistoryFile::trim(WallTime now, bool must_shrink) {
-  const std::int64_t now_s = unix_seconds(now);
+std::optional<Failure> HistoryFile::trim(WallTime now, std::chrono::seconds believes,
+                                         bool must_shrink) {
   const std::int64_t age_s = options_.maximum_age.count();
   {
     Transaction transaction(*database_);
+    const std::int64_t now_s = believe(unix_seconds(now), believes);
     for (const FileTier& tier : kFileTiers)
       remove_before(tier.step_s, now_s - std::min<std::int64_t>(tier.kept.count(), age_s));
     Statement(*database_, "DELETE FROM happenings WHERE at_s < ?").bind(now_s - age_s).finish();

@@ -41,8 +41,11 @@ class HistoryFile {
   std::optional<Failure> append(std::span<const Record> records, WallTime now);
 
   // Removes what is too old, and, above maximum_size, the oldest tenth of each tier and of the
-  // events. Call it about once a minute.
-  std::optional<Failure> trim(WallTime now);
+  // events. Call it about once a minute. Ages are not counted up to `now`, but up to a time that
+  // follows it by at most `believes` in each call: a clock that is a year ahead for an hour costs
+  // the oldest ten hours, not everything.
+  static constexpr std::chrono::seconds kBelieves = std::chrono::minutes(10);
+  std::optional<Failure> trim(WallTime now, std::chrono::seconds believes = kBelieves);
   // As trim(), where the disk or the file is full: makes room whatever the size is.
   std::optional<Failure> make_room(WallTime now);
 
@@ -61,7 +64,9 @@ class HistoryFile {
   void remove_oldest_tenth();
   void remove_names();
   bool is_too_big();
-  std::optional<Failure> trim(WallTime now, bool must_shrink);
+  std::optional<Failure> trim(WallTime now, std::chrono::seconds believes, bool must_shrink);
+  void read_believed_time();
+  std::int64_t believe(std::int64_t now_s, std::chrono::seconds believes);
 
   // A lock of its own on the file. POSIX drops SQLite's locks when any descriptor of the file is
   // closed, so this one is closed last.
@@ -79,6 +84,8 @@ class HistoryFile {
   std::unique_ptr<Statement> event_;
   std::int64_t rolled_up_at_ = 0;      // in tens of seconds
   std::int64_t names_removed_at_ = 0;  // in seconds
+  // Up to which ages are counted, in seconds; 0: there is nothing older than this process.
+  std::int64_t believed_s_ = 0;
 };
 
 }  // namespace heatsink::history

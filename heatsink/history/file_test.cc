@@ -115,9 +115,52 @@ TEST(HistoryFile, TiersEndByAge) {
   EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE step_seconds = 10"), 6);
   const std::int64_t later = kStart + 91 * 86'400;
   EXPECT_FALSE(file->append(seconds_from(later, 1), at_second(later + 1)));
-  EXPECT_FALSE(file->trim(at_second(later + 1)));
+  EXPECT_FALSE(file->trim(at_second(later + 1), std::chrono::hours(100 * 24)));
   EXPECT_EQ(number(path, "SELECT count(*) FROM totals WHERE unix < " + std::to_string(later)), 0);
   EXPECT_EQ(number(path, "SELECT count(*) FROM cells"), 1);
+}
+
+TEST(HistoryFile, AClockThatIsAYearAheadForSomeTimeCostsLittle) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  constexpr std::int64_t kYear = 365 * 86'400;
+  auto file = opened({.path = path});
+  EXPECT_FALSE(file->append(seconds_from(kStart, 60), at_second(kStart + 60)));
+  EXPECT_FALSE(file->trim(at_second(kStart + 60)));
+  EXPECT_FALSE(file->append(seconds_from(kStart + kYear, 1), at_second(kStart + kYear + 1)));
+  const auto seconds = [&path] {
+    return number(path, "SELECT count(*) FROM totals WHERE step_seconds = 1 AND unix < " +
+                            std::to_string(kStart + kYear));
+  };
+  for (int minute = 0; minute < 3; ++minute)
+    EXPECT_FALSE(file->trim(at_second(kStart + kYear + 60 * minute)));
+  EXPECT_EQ(seconds(), 60);
+  file.reset();  // neither does a new process believe it
+  file = opened({.path = path});
+  EXPECT_FALSE(file->trim(at_second(kStart + kYear + 300)));
+  EXPECT_EQ(seconds(), 60);
+  EXPECT_FALSE(file->append(seconds_from(kStart + 400, 1), at_second(kStart + 401)));
+  EXPECT_FALSE(file->trim(at_second(kStart + 401)));
+  EXPECT_EQ(seconds(), 61);
+  EXPECT_FALSE(file->trim(at_second(kStart + 3700), std::chrono::hours(2)));
+  EXPECT_EQ(seconds(), 1) << "time goes on as ever";
+}
+
+TEST(HistoryFile, AfterALongStopTheOldPartGoesStepByStep) {
+  const Folder folder;
+  const std::string path = folder.path("h.db");
+  EXPECT_FALSE(opened({.path = path})->append(seconds_from(kStart, 1), at_second(kStart + 1)));
+  constexpr std::int64_t kLater = kStart + 2 * 86'400;
+  const auto file = opened({.path = path});
+  EXPECT_FALSE(file->append(seconds_from(kLater, 1), at_second(kLater + 1)));
+  const auto old = [&path] {
+    return number(path, "SELECT count(*) FROM totals WHERE step_seconds = 1 AND unix < " +
+                            std::to_string(kLater));
+  };
+  for (int minute = 0; minute < 5; ++minute) EXPECT_FALSE(file->trim(at_second(kLater + 1)));
+  EXPECT_EQ(old(), 1);
+  for (int minute = 0; minute < 5; ++minute) EXPECT_FALSE(file->trim(at_second(kLater + 1)));
+  EXPECT_EQ(old(), 0);
 }
 
 TEST(HistoryFile, StaysWithinItsSizeWhateverTheNamesAre) {
@@ -215,6 +258,7 @@ TEST(HistoryFile, WhatIsNoHistoryIsNotChanged) {
   const std::string table = "CREATE TABLE customers (name)";
   expect_left_alone(make("named", "PRAGMA application_id = 7"), foreign);
   expect_left_alone(make("table", table), foreign);
+  expect_left_alone(make("empty", "PRAGMA user_version = 7; VACUUM"), foreign);
   damage(make("damaged", table), 100);
   expect_left_alone(folder.path("damaged"), foreign);
   const std::string ours = "PRAGMA application_id = " + std::to_string(kApplicationId);
@@ -226,6 +270,43 @@ TEST(HistoryFile, ADatabaseOfNobodyIsUsed) {
   const Folder folder;
   const FileOptions options{.path = folder.path("h.db")};
   std::ofstream(options.path).flush();
+  EXPECT_FALSE(opened(options)->append(seconds_from(kStart, 1), at_second(kStart + 1)));
+  EXPECT_EQ(number(options.path, "SELECT count(*) FROM totals"), 1);
+}
+
+// SQLite would undo the change of a program that was killed, and so write its file.
+TEST(HistoryFile, TheUnfinishedChangeOfAnotherProgramIsNotUndone) {
+  const Folder folder;
+  const std::string path = folder.path("customers.db");
+  {
+    Database database(path, Database::Access::kWrite);
+    database.run(
+        "CREATE TABLE customers (name); INSERT INTO customers VALUES ('a');"
+        "PRAGMA cache_size = 1; BEGIN");
+    database.run(("INSERT INTO customers VALUES (zeroblob(1000000))"));
+    std::filesystem::copy_file(path, folder.path("killed.db"));
+    std::filesystem::copy_file(path + "-journal", folder.path("killed.db-journal"));
+    EXPECT_TRUE(database.ok()) << database.failure().message;
+  }
+  const std::string journal = bytes_of(folder.path("killed.db-journal"));
+  ASSERT_GT(journal.size(), 512U);
+  expect_left_alone(folder.path("killed.db"), "it is no history of heatsink");
+  EXPECT_TRUE(bytes_of(folder.path("killed.db-journal")) == journal);
+}
+
+TEST(HistoryFile, AFileThatWasBeingMadeIsMadeAnew) {
+  const Folder folder;
+  const FileOptions options{.path = folder.path("h.db")};
+  {
+    Database database(folder.path("made.db"), Database::Access::kWrite);
+    database.run(
+        "PRAGMA cache_size = 1; BEGIN; CREATE TABLE steps (a);"
+        "INSERT INTO steps VALUES (zeroblob(1000000))");
+    std::filesystem::copy_file(folder.path("made.db"), options.path);
+    std::filesystem::copy_file(folder.path("made.db-journal"), options.path + "-journal");
+    EXPECT_TRUE(database.ok()) << database.failure().message;
+  }
+  ASSERT_FALSE(bytes_of(options.path).empty());
   EXPECT_FALSE(opened(options)->append(seconds_from(kStart, 1), at_second(kStart + 1)));
   EXPECT_EQ(number(options.path, "SELECT count(*) FROM totals"), 1);
 }

@@ -134,7 +134,7 @@ std::vector<std::int64_t> names_of(Database& database, const Range& range) {
 std::optional<heat::Identity> identity_of(Statement& find, std::int64_t row) {
   find.bind(row);
   if (!find.step()) return std::nullopt;
-  heat::Identity identity{.kind = find.integer(0) == 0 ? heat::Kind::kKey : heat::Kind::kTemplate,
+  heat::Identity identity{.kind = name_kind(find.integer(0)),
                           .db = static_cast<std::uint32_t>(find.integer(1)),
                           .is_cut = find.integer(2) != 0,
                           .name = from_printable(find.text(3))};
@@ -142,14 +142,14 @@ std::optional<heat::Identity> identity_of(Statement& find, std::int64_t row) {
   return identity;
 }
 
-}  // namespace
+// The columns of the range, of one length.
+struct RangeColumns {
+  Nanos step{}, window{};
+  std::vector<heat::Column> columns{};
+};
 
-Result<heat::HeatMap> read_heat(const std::string& path, const Range& range) {
-  Result<std::unique_ptr<Database>> opened = open(path);
-  if (!opened.ok()) return opened.error();
-  Database& database = **opened;
+RangeColumns columns_of(Database& database, ColumnReader& reader, const Range& range) {
   const std::int64_t step_s = step_for(database, range);
-  ColumnReader reader(database);
   if (range.key) reader.only(names_of(database, range));
   std::int64_t from_s = unix_seconds(range.from) / step_s * step_s;
   const std::int64_t to_s = unix_seconds(range.to) + 1;
@@ -158,24 +158,68 @@ Result<heat::HeatMap> read_heat(const std::string& path, const Range& range) {
   const std::vector<FileColumn> all =
       merged(columns_of(reader, step_s, from_s, to_s), step_s, reader);
 
+  RangeColumns out{.step = std::chrono::seconds(step_s)};
+  if (!all.empty())
+    out.window =
+        std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(all.back().window_s));
+  out.columns.reserve(all.size());
+  for (const FileColumn& column : all) out.columns.push_back(column.column);
+  return out;
+}
+
+// How often a rate was written as a code, at most: a step is made of the tiers up to its length,
+// and each of these was made of the one before.
+std::size_t encodings_of(Nanos step) {
+  std::size_t tiers = 0;
+  while (tiers < kFileTiers.size() && std::chrono::seconds(kFileTiers[tiers].step_s) <= step)
+    ++tiers;
+  const bool is_a_tier = tiers > 0 && std::chrono::seconds(kFileTiers[tiers - 1].step_s) == step;
+  return is_a_tier ? tiers : tiers + 1;
+}
+
+constexpr const char* kFindName = "SELECT kind, db, is_cut, name FROM names WHERE id = ?";
+
+}  // namespace
+
+Result<heat::HeatMap> read_heat(const std::string& path, const Range& range) {
+  Result<std::unique_ptr<Database>> opened = open(path);
+  if (!opened.ok()) return opened.error();
+  Database& database = **opened;
+  ColumnReader reader(database);
+  const RangeColumns read = columns_of(database, reader, range);
+  const std::vector<heat::Column>& columns = read.columns;
   heat::HeatMap map;
   map.source = heat::HeatMap::Source::kFile;
-  map.step = std::chrono::seconds(step_s);
-  if (!all.empty())
-    map.window =
-        std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(all.back().window_s));
-  std::vector<heat::Column> columns;
-  columns.reserve(all.size());
-  for (const FileColumn& column : all) columns.push_back(column.column);
-  const std::vector<heat::IdentityId> order =
-      heat::busiest(columns, reader.names(), std::min(range.rows_max, heat::History::kRowsMax));
-  Statement find(database, "SELECT kind, db, is_cut, name FROM names WHERE id = ?");
+  map.step = read.step;
+  map.window = read.window;
+  const std::vector<heat::IdentityId> order = heat::busiest(
+      columns, reader.names(), [&reader](heat::IdentityId id) { return reader.kind(id); },
+      range.rows_max, range.kind);
+  Statement find(database, kFindName);
   for (const heat::IdentityId id : order)
     map.rows.push_back(
         {.identity = identity_of(find, reader.row_of(id)).value_or(heat::Identity{})});
   heat::add_columns(columns, order, reader.names(), map);
   if (!database.ok()) return fault(path, database.failure().message);
   return map;
+}
+
+Result<heat::Sums> read_sums(const std::string& path, const Range& range) {
+  Result<std::unique_ptr<Database>> opened = open(path);
+  if (!opened.ok()) return opened.error();
+  Database& database = **opened;
+  ColumnReader reader(database);
+  const RangeColumns read = columns_of(database, reader, range);
+  Statement find(database, kFindName);
+  std::vector<std::optional<heat::Identity>> keys(reader.names());
+  heat::Sums sums = heat::sums_of(read.columns, read.step, encodings_of(read.step),
+                                  [&](heat::IdentityId id) -> const heat::Identity* {
+                                    if (reader.kind(id) != heat::Kind::kKey) return nullptr;
+                                    if (!keys[id]) keys[id] = identity_of(find, reader.row_of(id));
+                                    return keys[id] ? &*keys[id] : nullptr;
+                                  });
+  if (!database.ok()) return fault(path, database.failure().message);
+  return sums;
 }
 
 Result<std::vector<KeptEvent>> read_events(const std::string& path, const Range& range,

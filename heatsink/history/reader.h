@@ -11,6 +11,7 @@
 #include "heatsink/base/result.h"
 #include "heatsink/base/wall_time.h"
 #include "heatsink/heat/heat_map.h"
+#include "heatsink/heat/sums.h"
 #include "heatsink/history/record.h"
 
 namespace heatsink::history {
@@ -23,7 +24,8 @@ struct Range {
   // given length, only the latest kStepsMax steps of the range are read.
   std::optional<std::int64_t> step_s{};
   std::int64_t after = INT64_MIN;     // only steps with a higher number
-  std::size_t rows_max = 128;         // at most heat::History::kRowsMax
+  std::size_t rows_max = 128;         // of each kind; all: at most heat::kRowsMax
+  std::optional<heat::Kind> kind{};   // only rows of this kind; read_sums() has keys in any case
   std::optional<std::string> key{};   // only keys of this name, by its exact bytes
   std::optional<std::uint32_t> db{};  // only in this database
 };
@@ -32,6 +34,10 @@ struct Range {
 // time / step. Steps that are not over yet are made of the finer columns. Errors: there is no file,
 // or it is no history. Opens the file, and closes it: about 50 ms for 1440 steps of 96 rows.
 Result<heat::HeatMap> read_heat(const std::string& path, const Range& range);
+
+// What each key had in that time, by the time of day as above; `after` and `rows_max` are not
+// looked at. Asks for each name once: about 50 ms for 5000 names.
+Result<heat::Sums> read_sums(const std::string& path, const Range& range);
 
 // Events of that time, the oldest first; of the named key, if the range has one. At most `max`: the
 // latest.

@@ -5,11 +5,13 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "heatsink/heat/history.h"
 #include "heatsink/heat/scale.h"
 #include "heatsink/history/file.h"
 #include "heatsink/history/folder_for_test.h"
+#include "heatsink/history/schema.h"
 
 namespace heatsink::history {
 namespace {
@@ -56,6 +58,115 @@ TEST_F(HistoryReader, GivesSecondsWithTheirNames) {
   EXPECT_EQ(map.rows[0].identity.name, "a");
   EXPECT_EQ(map.rows[1].identity.name, std::string("b\0\xff", 3)) << "the exact bytes";
   EXPECT_NEAR(heat::rate_of(map.rows[0].hits[2]), 500, 15);
+}
+
+// The counts of a second in front of a cluster.
+Record cluster_second(std::int64_t second) {
+  Record record = counts_of(second, {{"a", 1000}});
+  heat::Moment& moment = std::get<Second>(record).moment;
+  moment.totals.node_commands = 1000;
+  for (const auto& [kind, name, rate] :
+       {std::tuple(heat::Kind::kSlot, "15495", 750), std::tuple(heat::Kind::kNode, "n:1", 900)}) {
+    heat::Item& item = moment.items.emplace_back();
+    item.identity.kind = kind;
+    item.identity.name = name;
+    item.rate = rate;
+    moment.unnamed_max[static_cast<std::size_t>(kind)] = 7;
+  }
+  return record;
+}
+
+TEST_F(HistoryReader, SlotsAndNodesAreKeptInAllTiers) {
+  std::vector<Record> batch;
+  for (std::int64_t i = 0; i < 20; ++i) batch.push_back(cluster_second(kStart + i));
+  ASSERT_FALSE(file_->append(batch, at_second(kStart + 20)));
+  for (const std::int64_t step_s : {1, 10}) {
+    const heat::HeatMap map = read(0, 20, {.step_s = step_s});
+    ASSERT_EQ(map.rows.size(), 3U);
+    EXPECT_EQ(map.rows[1].identity, (heat::Identity{heat::Kind::kNode, 0, false, "n:1"}));
+    EXPECT_EQ(map.rows[2].identity, (heat::Identity{heat::Kind::kSlot, 0, false, "15495"}));
+    EXPECT_NEAR(heat::rate_of(map.rows[1].mean[0]), 900, 30);
+    EXPECT_EQ(map.steps[0].totals[8], 1000);
+    EXPECT_EQ(map.steps[0].unnamed_max[2], 7);
+    EXPECT_EQ(map.steps[0].unnamed_max[3], 7);
+    EXPECT_TRUE(std::isnan(map.steps[0].unnamed_max[1])) << "no templates";
+  }
+  Database database(path_, Database::Access::kRead);
+  EXPECT_EQ(database.number("SELECT slot FROM busy_slots WHERE share BETWEEN 0.7 AND 0.8"), 15495);
+  EXPECT_EQ(database.text("SELECT node FROM busy_nodes WHERE commands_per_second > 870"), "n:1");
+  EXPECT_TRUE(database.ok());
+}
+
+TEST_F(HistoryReader, BytesCpuTimeAndClientsAreKept) {
+  std::vector<Record> batch;
+  for (std::int64_t i = 0; i < 12; ++i) {
+    Second second = std::get<Second>(counts_of(kStart + i, {{"a", 1000}, {"b", 500}}));
+    second.moment.items[0].bytes = 4'096'000;
+    second.moment.items.push_back(
+        {.identity = {.kind = heat::Kind::kClient, .name = "10.0.0.7"}, .rate = 1200});
+    second.moment.totals.bytes = 5'000'000;
+    second.moment.totals.server_cpu = 0.25;
+    second.moment.totals.server_cpu_spared = 0.75;
+    second.moment.totals.client_commands = 1500;
+    second.moment.unnamed_max[4] = 300;
+    batch.emplace_back(std::move(second));
+  }
+  ASSERT_FALSE(file_->append(batch, at_second(kStart + 30)));
+  for (const std::int64_t step_s : {1, 10}) {
+    const heat::HeatMap map = read(0, 9, {.step_s = step_s});
+    ASSERT_EQ(map.rows.size(), 3U);
+    EXPECT_EQ(map.rows[0].identity.kind, heat::Kind::kClient);
+    EXPECT_NEAR(heat::bytes_of(map.rows[1].bytes[0]), 4'096'000, 0.06 * 4'096'000);
+    EXPECT_EQ(map.steps[0].totals[heat::kServerCpuSparedAt], 0.75F);
+    EXPECT_EQ(map.steps[0].unnamed_max[4], 300);
+  }
+  const heat::HeatMap clients = read(0, 9, {.kind = heat::Kind::kClient});
+  ASSERT_EQ(clients.rows.size(), 1U) << "all of its rows may be of one kind";
+  EXPECT_EQ(clients.rows[0].identity.name, "10.0.0.7");
+  Database database(path_, Database::Access::kRead);
+  EXPECT_EQ(database.text("SELECT client FROM busy_clients WHERE share BETWEEN 0.75 AND 0.85"),
+            "10.0.0.7");
+  // Two thirds of the hits.
+  EXPECT_EQ(database.number("SELECT count(*) FROM hot_keys WHERE name = 'a' AND step_seconds = 1 "
+                            "AND server_cpu_spared_cores BETWEEN 0.48 AND 0.52 "
+                            "AND bytes_per_second BETWEEN 3970000 AND 4220000"),
+            12);
+  EXPECT_EQ(database.number("SELECT count(*) FROM totals WHERE server_cpu_spared_cores = 0.75 "
+                            "AND bytes_per_second = 5000000 AND step_seconds = 1"),
+            12);
+  EXPECT_TRUE(database.ok());
+}
+
+TEST_F(HistoryReader, AFileOfTheFirstVersionIsReadAsItIsAndWrittenOn) {
+  const std::string path = folder_.path("old.db");
+  {
+    Database old(path, Database::Access::kWrite);
+    ASSERT_EQ(prepare(old, migrations().first(1)), FileState::kCurrent);
+    old.run(
+        "INSERT INTO steps (step_s, begin_s, counted_s, window_s, requests, requests_max, "
+        "unnamed_key_max) VALUES (1, 1795867200, 1, 10, 500, 500, 3);"
+        "INSERT INTO names VALUES (1, 0, 0, 0, 'a'), (2, 1, 0, 0, 'a*');"
+        "INSERT INTO cells VALUES (1, 1, 100, 100, 0, 0), (1, 2, 90, 90, 0, 0)");
+    ASSERT_TRUE(old.ok());
+  }
+  const auto check = [&](std::size_t steps) {
+    const Result<heat::HeatMap> map =
+        read_heat(path, {.from = at_second(kStart), .to = at_second(kStart + 10)});
+    ASSERT_TRUE(map.ok()) << map.error().message;
+    ASSERT_EQ(map->steps.size(), steps);
+    EXPECT_EQ(map->steps[0].requests_max, 500);
+    EXPECT_EQ(map->steps[0].unnamed_max[0], 3);
+    EXPECT_TRUE(std::isnan(map->steps[0].totals[8]));
+    EXPECT_TRUE(std::isnan(map->steps[0].unnamed_max[2]));
+    EXPECT_TRUE(std::isnan(map->steps[0].totals[heat::kBytesAt])) << "not known, and not 0";
+    EXPECT_EQ(map->rows[0].bytes[0], 0);
+    EXPECT_EQ(map->rows[0].identity.name, "a");
+  };
+  check(1);
+  Failure why;
+  auto file = HistoryFile::open({.path = path}, why).value();
+  ASSERT_FALSE(file->append(std::vector{cluster_second(kStart + 1)}, at_second(kStart + 2)));
+  check(2);
 }
 
 TEST_F(HistoryReader, AStepThatIsNotOverIsMadeOfFinerOnes) {
@@ -132,6 +243,21 @@ TEST_F(HistoryReader, EventsOfATimeAndOfAKey) {
   range.key = "a";
   EXPECT_EQ(read_events(path_, range)->size(), 2U);
   EXPECT_EQ(read_events(path_, range, 1)->front().reason, "4") << "the latest are kept";
+}
+
+TEST_F(HistoryReader, AddsUpWhatEachKeyHad) {
+  add(0, 10, {{"a", 1000}, {std::string("b\0\xff", 3), 10}});
+  const Result<heat::Sums> sums =
+      read_sums(path_, {.from = at_second(kStart), .to = at_second(kStart + 20)});
+  ASSERT_TRUE(sums.ok());
+  EXPECT_EQ(sums->seconds, 10);
+  EXPECT_EQ(sums->requests, 10'100);
+  EXPECT_EQ(sums->from, TimePoint(std::chrono::seconds(kStart)));
+  EXPECT_EQ(sums->to, TimePoint(std::chrono::seconds(kStart + 10)));
+  ASSERT_EQ(sums->keys.size(), 2U);
+  EXPECT_NEAR(sums->keys[0].requests, 10'000, 300);
+  EXPECT_EQ(sums->keys[1].identity.name, std::string("b\0\xff", 3));
+  EXPECT_FALSE(read_sums(folder_.path("none"), {}).ok());
 }
 
 TEST_F(HistoryReader, SaysWhatIsWrongWithAFile) {

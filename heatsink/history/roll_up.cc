@@ -15,9 +15,26 @@ namespace {
 
 constexpr std::size_t kKnownMax = 8192;
 
-#define HEATSINK_STEP_COLUMNS                                                                    \
-  "id, begin_s, counted_s, window_s, requests, reads, writes, hits, commands, server_commands, " \
-  "latency_p50_s, latency_p99_s, requests_max, unnamed_key_max, unnamed_template_max"
+// A file that an older heatsink wrote is read as it is.
+std::string select_steps(Database& database, const char* where) {
+  const std::int64_t version = database.number("PRAGMA user_version");
+  std::string sql =
+      "SELECT id, begin_s, counted_s, window_s, requests, reads, writes, hits, commands, "
+      "server_commands, latency_p50_s, latency_p99_s, ";
+  sql += version >= 2 ? "node_commands, " : "NULL, ";
+  sql += version >= 3 ? "bytes, server_cpu, server_cpu_spared, client_commands, "
+                      : "NULL, NULL, NULL, NULL, ";
+  sql += "requests_max, unnamed_key_max, unnamed_template_max, ";
+  sql += version >= 2 ? "unnamed_slot_max, unnamed_node_max, " : "NULL, NULL, ";
+  sql += version >= 3 ? "unnamed_client_max" : "NULL";
+  return sql + " FROM steps WHERE step_s = ? AND " + where;
+}
+
+std::string select_cells(Database& database) {
+  std::string sql = "SELECT c.name, n.kind, c.mean, c.max, c.writes, c.hits, ";
+  sql += database.number("PRAGMA user_version") >= 3 ? "c.bytes" : "0";
+  return sql + " FROM cells c JOIN names n ON n.id = c.name WHERE c.step = ? ORDER BY c.name";
+}
 
 heat::RateCode code_in(const Statement& row, int column) {
   return static_cast<heat::RateCode>(std::clamp<std::int64_t>(row.integer(column), 0, 255));
@@ -25,17 +42,16 @@ heat::RateCode code_in(const Statement& row, int column) {
 
 }  // namespace
 
-ColumnReader::ColumnReader(Database& database)
-    : between_(database, "SELECT " HEATSINK_STEP_COLUMNS
-                         " FROM steps WHERE step_s = ? AND begin_s >= ? AND begin_s < ? "
-                         "ORDER BY begin_s, id"),
-      after_(database,
-             "SELECT " HEATSINK_STEP_COLUMNS " FROM steps WHERE step_s = ? AND id > ? ORDER BY id"),
-      cells_(database,
-             "SELECT c.name, n.kind, c.mean, c.max, c.writes, c.hits FROM cells c "
-             "JOIN names n ON n.id = c.name WHERE c.step = ? ORDER BY c.name") {}
+heat::Kind name_kind(std::int64_t number) {
+  return static_cast<heat::Kind>(
+      std::clamp<std::int64_t>(number, 0, std::int64_t{heat::kKinds} - 1));
+}
 
-#undef HEATSINK_STEP_COLUMNS
+ColumnReader::ColumnReader(Database& database)
+    : between_(database,
+               select_steps(database, "begin_s >= ? AND begin_s < ? ORDER BY begin_s, id").c_str()),
+      after_(database, select_steps(database, "id > ? ORDER BY id").c_str()),
+      cells_(database, select_cells(database).c_str()) {}
 
 std::vector<FileColumn> ColumnReader::between(std::int64_t step_s, std::int64_t from_s,
                                               std::int64_t to_s) {
@@ -69,7 +85,7 @@ void ColumnReader::read_cells(FileColumn& of) {
   while (cells_.step()) {
     const std::int64_t name = cells_.integer(0);
     if (only_ && !std::ranges::binary_search(*only_, name)) continue;
-    const heat::Kind kind = cells_.integer(1) == 0 ? heat::Kind::kKey : heat::Kind::kTemplate;
+    const heat::Kind kind = name_kind(cells_.integer(1));
     const std::optional<heat::IdentityId> id = number_of(name, kind);
     if (!id || of.column.size == heat::Column::kCellsMax) {
       float& unnamed = of.column.unnamed_max[static_cast<std::size_t>(kind)];
@@ -80,7 +96,8 @@ void ColumnReader::read_cells(FileColumn& of) {
                                        .mean = code_in(cells_, 2),
                                        .max = code_in(cells_, 3),
                                        .writes = code_in(cells_, 4),
-                                       .hits = code_in(cells_, 5)};
+                                       .hits = code_in(cells_, 5),
+                                       .bytes = code_in(cells_, 6)};
   }
 }
 
@@ -117,10 +134,11 @@ ColumnWriter::ColumnWriter(Database& database)
     : database_(database),
       step_(database,
             "INSERT INTO steps (step_s, begin_s, counted_s, window_s, requests, reads, writes, "
-            "hits, commands, server_commands, latency_p50_s, latency_p99_s, requests_max, "
-            "unnamed_key_max, unnamed_template_max) VALUES "
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      cell_(database, "INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)"),
+            "hits, commands, server_commands, latency_p50_s, latency_p99_s, node_commands, bytes, "
+            "server_cpu, server_cpu_spared, client_commands, requests_max, unnamed_key_max, "
+            "unnamed_template_max, unnamed_slot_max, unnamed_node_max, unnamed_client_max) VALUES "
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      cell_(database, "INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)"),
       find_name_(database,
                  "SELECT id FROM names WHERE kind = ? AND db = ? AND is_cut = ? AND name = ?"),
       add_name_(database, "INSERT INTO names (kind, db, is_cut, name) VALUES (?, ?, ?, ?)") {}
@@ -128,10 +146,15 @@ ColumnWriter::ColumnWriter(Database& database)
 void ColumnWriter::write_step(const heat::Column& column, std::int64_t begin_s, std::int64_t step_s,
                               double window_s) {
   const auto at = [&column](std::size_t i) { return static_cast<double>(column.totals[i]); };
+  const auto unnamed = [&column](heat::Kind kind) {
+    return static_cast<double>(column.unnamed_max[static_cast<std::size_t>(kind)]);
+  };
   step_
       .bind(step_s, begin_s, column.seconds, window_s, at(0), at(1), at(2), at(3), at(4), at(5),
-            at(6), at(7), static_cast<double>(column.requests_max),
-            static_cast<double>(column.unnamed_max[0]), static_cast<double>(column.unnamed_max[1]))
+            at(6), at(7), at(8), at(9), at(10), at(11), at(12),
+            static_cast<double>(column.requests_max), unnamed(heat::Kind::kKey),
+            unnamed(heat::Kind::kTemplate), unnamed(heat::Kind::kSlot), unnamed(heat::Kind::kNode),
+            unnamed(heat::Kind::kClient))
       .finish();
 }
 
@@ -139,7 +162,8 @@ void ColumnWriter::write(const FileColumn& of, std::int64_t step_s, const Column
   write_step(of.column, of.begin_s, step_s, of.window_s);
   const std::int64_t step = database_.last_rowid();
   for (const heat::Cell& cell : of.column.cells())
-    cell_.bind(step, names.row_of(cell.id), cell.mean, cell.max, cell.writes, cell.hits).finish();
+    cell_.bind(step, names.row_of(cell.id), cell.mean, cell.max, cell.writes, cell.hits, cell.bytes)
+        .finish();
 }
 
 void ColumnWriter::write(const heat::Moment& moment, std::int64_t begin_s) {
@@ -157,13 +181,15 @@ void ColumnWriter::write(const heat::Moment& moment, std::int64_t begin_s) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const heat::Item& item = moment.items[i];
     const heat::RateCode mean = heat::code_of(item.rate);
-    cell_.bind(step, names[i], mean, mean, heat::code_of(item.writes), heat::code_of(item.hits))
+    cell_
+        .bind(step, names[i], mean, mean, heat::code_of(item.writes), heat::code_of(item.hits),
+              heat::bytes_code(item.bytes))
         .finish();
   }
 }
 
 std::int64_t ColumnWriter::name_of(const heat::Identity& identity) {
-  const int kind = identity.kind == heat::Kind::kKey ? 0 : 1;
+  const int kind = static_cast<int>(identity.kind);
   const std::string name = printable(identity.name, heat::Identity::kBytesMax);
   std::string key = std::to_string(kind) + (identity.is_cut ? "c" : " ") +
                     std::to_string(identity.db) + " " + name;

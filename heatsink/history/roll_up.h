@@ -23,6 +23,9 @@ struct FileColumn {
   heat::Column column;
 };
 
+// A name's kind in the file; any number is one.
+heat::Kind name_kind(std::int64_t number);
+
 // Not thread-safe. Gives the names in the file small numbers, as a Column wants them; a file with
 // more names than kNamesMax in what is read loses the later ones, into the bound of what is not
 // named.

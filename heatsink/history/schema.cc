@@ -77,7 +77,81 @@ CREATE VIEW events AS SELECT
   name, db, was AS before, rule, rate AS requests_per_second, share, reason FROM happenings;
 )";
 
-constexpr std::array kScripts{kFirst};
+// Slots and nodes of a cluster are names of the kinds 2 and 3.
+constexpr const char* kClusters = R"(
+ALTER TABLE steps ADD COLUMN node_commands REAL;
+ALTER TABLE steps ADD COLUMN unnamed_slot_max REAL;
+ALTER TABLE steps ADD COLUMN unnamed_node_max REAL;
+CREATE VIEW busy_places AS SELECT
+  strftime('%Y-%m-%dT%H:%M:%SZ', s.begin_s, 'unixepoch') AS time, s.begin_s AS unix,
+  s.step_s AS step_seconds, n.kind AS kind, n.name AS name,
+  mean.per_second AS commands_per_second, highest.per_second AS commands_per_second_max,
+  min(1, mean.per_second / nullif(s.node_commands, 0)) AS share
+  FROM steps s JOIN cells c ON c.step = s.id JOIN names n ON n.id = c.name
+  JOIN rates mean ON mean.code = c.mean JOIN rates highest ON highest.code = c.max
+  WHERE n.kind IN (2, 3);
+CREATE VIEW busy_slots AS SELECT time, unix, step_seconds, CAST(name AS INTEGER) AS slot,
+  commands_per_second, commands_per_second_max, share FROM busy_places WHERE kind = 2;
+CREATE VIEW busy_nodes AS SELECT time, unix, step_seconds, name AS node,
+  commands_per_second, commands_per_second_max, share FROM busy_places WHERE kind = 3;
+)";
+
+// Clients are names of the kind 4. A hit spares the servers the same CPU time, whatever key it is
+// of: the sum over the keys is what all hits spared.
+constexpr const char* kBytesAndCpu = R"(
+ALTER TABLE steps ADD COLUMN bytes REAL;             -- per second
+ALTER TABLE steps ADD COLUMN server_cpu REAL;        -- seconds per second
+ALTER TABLE steps ADD COLUMN server_cpu_spared REAL;
+ALTER TABLE steps ADD COLUMN client_commands REAL;
+ALTER TABLE steps ADD COLUMN unnamed_client_max REAL;
+ALTER TABLE cells ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;  -- a code, of KiB per second
+DROP VIEW totals;
+CREATE VIEW totals AS SELECT
+  strftime('%Y-%m-%dT%H:%M:%SZ', begin_s, 'unixepoch') AS time, begin_s AS unix,
+  step_s AS step_seconds, counted_s AS counted_seconds,
+  requests AS requests_per_second, requests_max AS requests_per_second_max,
+  reads AS reads_per_second, writes AS writes_per_second, hits AS hits_per_second,
+  bytes AS bytes_per_second,
+  commands AS client_commands_per_second, server_commands AS server_commands_per_second,
+  1 - server_commands / nullif(commands, 0) AS taken_off,
+  server_cpu AS server_cpu_cores, server_cpu_spared AS server_cpu_spared_cores,
+  latency_p50_s AS latency_p50_seconds, latency_p99_s AS latency_p99_seconds,
+  unnamed_key_max AS other_keys_per_second_max
+  FROM steps;
+DROP VIEW hot_keys;
+DROP VIEW hot_templates;
+DROP VIEW busy_names;
+CREATE VIEW busy_names AS SELECT
+  strftime('%Y-%m-%dT%H:%M:%SZ', s.begin_s, 'unixepoch') AS time, s.begin_s AS unix,
+  s.step_s AS step_seconds, n.kind AS kind, n.name AS name, n.db AS db, n.is_cut AS name_is_cut,
+  mean.per_second AS requests_per_second, highest.per_second AS requests_per_second_max,
+  min(1, mean.per_second / nullif(s.requests, 0)) AS share,
+  written.per_second AS writes_per_second, hit.per_second AS hits_per_second,
+  CASE WHEN s.bytes IS NOT NULL THEN 1024 * size.per_second END AS bytes_per_second,
+  hit.per_second * s.server_cpu_spared / nullif(s.hits, 0) AS server_cpu_spared_cores
+  FROM steps s JOIN cells c ON c.step = s.id JOIN names n ON n.id = c.name
+  JOIN rates mean ON mean.code = c.mean JOIN rates highest ON highest.code = c.max
+  JOIN rates written ON written.code = c.writes JOIN rates hit ON hit.code = c.hits
+  JOIN rates size ON size.code = c.bytes;
+CREATE VIEW hot_keys AS SELECT
+  time, unix, step_seconds, name, db, name_is_cut, requests_per_second, requests_per_second_max,
+  share, writes_per_second, hits_per_second, bytes_per_second, server_cpu_spared_cores
+  FROM busy_names WHERE kind = 0;
+CREATE VIEW hot_templates AS SELECT
+  time, unix, step_seconds, name, db, requests_per_second, requests_per_second_max,
+  share, writes_per_second, hits_per_second, bytes_per_second, server_cpu_spared_cores
+  FROM busy_names WHERE kind = 1;
+CREATE VIEW busy_clients AS SELECT
+  strftime('%Y-%m-%dT%H:%M:%SZ', s.begin_s, 'unixepoch') AS time, s.begin_s AS unix,
+  s.step_s AS step_seconds, n.name AS client,
+  mean.per_second AS commands_per_second, highest.per_second AS commands_per_second_max,
+  min(1, mean.per_second / nullif(s.client_commands, 0)) AS share
+  FROM steps s JOIN cells c ON c.step = s.id JOIN names n ON n.id = c.name
+  JOIN rates mean ON mean.code = c.mean JOIN rates highest ON highest.code = c.max
+  WHERE n.kind = 4;
+)";
+
+constexpr std::array kScripts{kFirst, kClusters, kBytesAndCpu};
 
 void fill_rates(Database& database) {
   Statement insert(database, "INSERT OR IGNORE INTO rates VALUES (?, ?)");

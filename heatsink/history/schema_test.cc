@@ -15,7 +15,8 @@ TEST(Schema, ANewFileGetsTablesAndViewsWithPlainNames) {
   const Folder folder;
   Database database(folder.path("a.db"), Database::Access::kWrite);
   ASSERT_EQ(prepare(database, migrations()), FileState::kCurrent);
-  for (const char* const view : {"totals", "hot_keys", "hot_templates", "events"})
+  for (const char* const view : {"totals", "hot_keys", "hot_templates", "events", "busy_slots",
+                                 "busy_nodes", "busy_clients"})
     EXPECT_EQ(database.number((std::string("SELECT count(*) FROM ") + view).c_str()), 0) << view;
   EXPECT_EQ(database.number("SELECT count(*) FROM rates"), 256);
   EXPECT_TRUE(database.ok());

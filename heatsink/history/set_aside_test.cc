@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "heatsink/base/file_text.h"
+#include "heatsink/base/process_limits.h"
 #include "heatsink/history/folder_for_test.h"
 
 namespace heatsink::history {

@@ -20,8 +20,8 @@ namespace {
 constexpr MetricRow kWritten{"heatsink_history_written_total", MetricKind::kCounter,
                              "Seconds and events that were written to history.file.", "what"};
 constexpr MetricRow kLost{"heatsink_history_lost_total", MetricKind::kCounter,
-                          "Seconds and events that are not in history.file, because it could not "
-                          "be written for too long.",
+                          "Seconds and events that are not in history.file, "
+                          "because it could not be written for too long.",
                           "what"};
 constexpr MetricRow kWaiting{"heatsink_history_waiting_bytes", MetricKind::kGauge,
                              "Memory of what waits to be written to history.file; at most 4 MiB."};
@@ -52,8 +52,8 @@ const char* what_to_do(FailureKind kind) {
     case FailureKind::kOther:
       break;
   }
-  return "give the proxy the right to write the file and its folder, look at the disk, or set "
-         "another history.file";
+  return "give the proxy the right to write the file and its folder, look at the disk, "
+         "or set another history.file";
 }
 
 std::string counts_text(std::uint64_t seconds, std::uint64_t events) {

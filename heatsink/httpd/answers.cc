@@ -25,6 +25,16 @@ Answers::Answers(boost::asio::io_context& io, RouteTable routes, Tokens tokens,
       status_thread_(2),  // health and metrics
       question_thread_(kWaitingMax) {}
 
+Asker Answers::asker(const Request& request, const std::string& peer) const {
+  Asker out{.who = peer, .name = "", .has_token = !tokens_.empty()};
+  const Bearer* const bearer = tokens_.find(request.authorization);
+  if (bearer == nullptr) return out;
+  out.name = bearer->name;
+  out.role = bearer->role;
+  if (!bearer->name.empty()) out.who = bearer->name + ", " + peer;
+  return out;
+}
+
 void Answers::start() {
   status_thread_.start();
   question_thread_.start();

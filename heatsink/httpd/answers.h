@@ -34,11 +34,8 @@ class Answers {
   // Required of each request from now on. The thread of `io`.
   // Whether it is another one.
   bool set_tokens(Tokens tokens) { return std::exchange(tokens_, std::move(tokens)) != tokens_; }
-  // Who asks, for the log: "alice, 127.0.0.1:54321".
-  std::string who(const Request& request, const std::string& peer) const {
-    const Bearer* const bearer = tokens_.find(request.authorization);
-    return bearer == nullptr || bearer->name.empty() ? peer : bearer->name + ", " + peer;
-  }
+  // `peer`: the address of the client.
+  Asker asker(const Request& request, const std::string& peer) const;
 
   void start();  // throws std::system_error if no thread can be started
   void stop();   // waits for running functions; delivers no more answers

@@ -2,8 +2,11 @@
 #include "heatsink/httpd/routes.h"
 
 #include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <utility>
 
+#include "heatsink/base/printable.h"
 #include "heatsink/base/version.h"
 #include "heatsink/httpd/access.h"
 #include "heatsink/httpd/query.h"
@@ -64,6 +67,19 @@ Route version_route() {
           }};
 }
 
+Route access_route() {
+  return {"/api/access", "what your token allows, as JSON", Pace::kAtOnce,
+          [](const Question& asked) -> Answer {
+            const Asker nobody;
+            const Asker& asker = asked.request.asker == nullptr ? nobody : *asked.request.asker;
+            boost::json::object out;
+            out["name"] = asker.name.empty() ? nullptr : boost::json::value(printable(asker.name));
+            out["role"] = asker.role == Role::kOperator ? "operator" : "viewer";
+            out["token"] = asker.has_token;
+            return json_answer(boost::json::serialize(out) + "\n");
+          }};
+}
+
 Route metrics_route(std::function<std::string()> text) {
   return {"/metrics", "Prometheus text format", Pace::kMetrics,
           [text = std::move(text)](const Question&) -> Answer {
@@ -109,8 +125,8 @@ std::optional<Answer> RouteTable::refusal(const Request& request, const Tokens& 
   // Requests that a web page causes carry no token. With a token, any host name is fine.
   if (tokens.empty() && request.host && !is_trusted_host(*request.host)) {
     return Answer{403,
-                  "the Host header must be localhost or an IP address: use http://127.0.0.1 or "
-                  "http://localhost\n"};
+                  "the Host header must be localhost or an IP address: "
+                  "use http://127.0.0.1 or http://localhost\n"};
   }
   if (route == nullptr) return Answer{404, "unknown path; these paths exist:\n\n" + list_};
   if (looks) return std::nullopt;
@@ -132,7 +148,12 @@ std::shared_ptr<const EventSource> RouteTable::events() const {
   return nullptr;
 }
 
-Pace RouteTable::pace(const Request& request) const { return find(request)->pace; }
+Pace RouteTable::pace(const Request& request) const {
+  const Route& route = *find(request);
+  const bool is_slow = !route.slow_with.empty() &&
+                       query_value(query_of(request.target), route.slow_with).has_value();
+  return is_slow ? Pace::kSlow : route.pace;
+}
 
 Answer RouteTable::run(const Request& request, Now now) const {
   const Route& route = *find(request);

@@ -17,6 +17,14 @@
 
 namespace heatsink::httpd {
 
+// Who asks, as their token says.
+struct Asker {
+  std::string who{};   // for the log: "127.0.0.1:54321", "alice, 127.0.0.1:54321"
+  std::string name{};  // "": the token has none, or there is none
+  Role role = Role::kOperator;
+  bool has_token = false;  // false: no token is required
+};
+
 struct Request {
   std::string_view method;               // "GET", as sent
   std::string_view target;               // path, and perhaps "?query"
@@ -28,6 +36,7 @@ struct Request {
   std::string_view peer = "";  // who asks: "127.0.0.1:54321", "alice, 127.0.0.1:54321"
   std::optional<std::string_view> accept = std::nullopt;         // as `host`
   std::optional<std::string_view> last_event_id = std::nullopt;  // as `host`
+  const Asker* asker = nullptr;  // null: not known; valid as the views are
 };
 
 struct Answer {
@@ -81,6 +90,9 @@ struct Route {
   // Needs no token: it has no data, as the files of a web page, which a browser asks for before a
   // person can give it a token.
   bool is_open = false;
+  // Not "": a request whose query has this parameter is answered at Pace::kSlow, whatever `pace`
+  // is: shared answers have no query.
+  std::string_view slow_with = "";
   // Not null: GET is answered by a stream of these events, and `get` is for HEAD. At most one
   // route.
   std::shared_ptr<const EventSource> events = nullptr;
@@ -93,6 +105,8 @@ Route health_route(std::function<Status()> ready);
 Route life_route(std::function<Status()> alive);
 // /api/version: {"version":"1.2.3"}.
 Route version_route();
+// /api/access: who asks, and whether they may give orders, for pages that show buttons.
+Route access_route();
 // /metrics: `text` is in Prometheus' format.
 Route metrics_route(std::function<std::string()> text);
 

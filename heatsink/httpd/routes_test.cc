@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heatsink/httpd/sample_pages_for_test.h"
 
 namespace heatsink::httpd {
@@ -45,6 +47,19 @@ TEST(Routes, ASharedAnswerIsThatOfThePageWithThePace) {
   const RouteTable table(sample_routes());
   EXPECT_EQ(table.run_shared(Pace::kHealth, {}).body, "ok\n");
   EXPECT_EQ(table.run_shared(Pace::kMetrics, {}).body, "heatsink_hits_total 7\n");
+}
+
+TEST(Routes, AParameterMayMakeAPageSlow) {
+  std::vector<Route> routes = sample_routes();
+  std::ranges::find(routes, "/metrics", &Route::path)->slow_with = "instance";
+  const RouteTable table(std::move(routes));
+  const auto pace_of = [&table](std::string_view target) {
+    return table.pace({"GET", target, "localhost", false});
+  };
+  EXPECT_EQ(pace_of("/metrics"), Pace::kMetrics);
+  EXPECT_EQ(pace_of("/metrics?other=1"), Pace::kMetrics);
+  EXPECT_EQ(pace_of("/metrics?instance=a:1"), Pace::kSlow);
+  EXPECT_EQ(pace_of("/healthz?instance=a:1"), Pace::kHealth);
 }
 
 TEST(Routes, AMomentOfTheBootClockIsDatedByTheWallClockOfNow) {

@@ -43,8 +43,8 @@ Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
         what + ": the address must be an IP address, localhost, or :port for all interfaces"};
   return Error{ErrorCode::kPermission,
                what +
-                   ": without admin.token every host there could use the admin API: listen on "
-                   "loopback (127.0.0.1, [::1] or localhost), or set a token"};
+                   ": without admin.token every host there could use the admin API: "
+                   "listen on loopback (127.0.0.1, [::1] or localhost), or set a token"};
 }
 
 Error listen_error(const net::HostPort& listen, const error_code& error) {

@@ -107,7 +107,9 @@ void Session::on_body(beast::error_code error) {
   if (error) return refuse(error);
   enter(Phase::kAnswering);
   Request request = to_request(parser_->get());
-  request.peer = who_ = service_.answers->who(request, peer_);
+  asker_ = service_.answers->asker(request, peer_);
+  request.peer = asker_.who;
+  request.asker = &asker_;
   if (service_.answers->is_stream(request)) return begin_stream(request);
   service_.answers->ask(request, [self = shared_from_this()](const Answer& answer) {
     self->respond(answer, self->parser_->get().keep_alive());

@@ -69,7 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
   TimePoint since_{};
   boost::beast::tcp_stream stream_;
   std::string peer_;  // "127.0.0.1:54321"
-  std::string who_;   // of the request: "alice, 127.0.0.1:54321"
+  Asker asker_;       // of the request
   boost::beast::flat_buffer buffer_;
   // Made anew for each request: neither can be reused.
   std::optional<HttpRequestParser> parser_;

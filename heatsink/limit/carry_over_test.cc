@@ -6,8 +6,8 @@
 #include <chrono>
 #include <memory>
 
+#include "heatsink/base/testing/times.h"
 #include "heatsink/limit/limit.h"
-#include "heatsink/limit/start_for_test.h"
 
 namespace heatsink::limit {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
+#include "heatsink/base/testing/times.h"
 #include "heatsink/limit/limiter.h"
-#include "heatsink/limit/start_for_test.h"
 
 namespace heatsink::limit {
 namespace {

@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "heatsink/base/units.h"
-#include "heatsink/limit/fixed_window.h"
-#include "heatsink/limit/leaky_bucket.h"
-#include "heatsink/limit/sliding_window.h"
-#include "heatsink/limit/token_bucket.h"
+#include "heatsink/limit/buckets.h"
+#include "heatsink/limit/windows.h"
 
 namespace heatsink::limit {
 

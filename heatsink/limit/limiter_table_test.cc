@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "heatsink/limit/start_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::limit {
 namespace {

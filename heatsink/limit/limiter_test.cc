@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "heatsink/limit/start_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::limit {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "heatsink/base/testing/times.h"
 #include "heatsink/limit/limiter.h"
-#include "heatsink/limit/start_for_test.h"
 
 namespace heatsink::limit {
 namespace {

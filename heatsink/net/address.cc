@@ -206,8 +206,8 @@ constexpr std::uint32_t kDbMax = 0x7FFFFFFF;
 
 Error misplaced_host() {
   return invalid(
-      "the host in the server's URL is missing or malformed; in a password write / as %2F and @ as "
-      "%40");
+      "the host in the server's URL is missing or malformed; "
+      "in a password write / as %2F and @ as %40");
 }
 
 // Parses "host[:port][,host[:port]]...".
@@ -215,9 +215,9 @@ std::optional<Error> take_hosts(std::string_view hosts, RedisUrl& url) {
   const std::uint16_t usual = url.topology == Topology::kSentinel ? kSentinelPort : kRedisPort;
   if (url.topology == Topology::kServer && hosts.find(',') != std::string_view::npos)
     return invalid(
-        "several addresses need a scheme that says what they are: redis+cluster://a,b for nodes of "
-        "a cluster, redis+sentinel://a,b/mymaster, or redis+replicas://a,b for a master with its "
-        "replicas");
+        "several addresses need a scheme that says what they are: "
+        "redis+cluster://a,b for nodes of a cluster, "
+        "redis+sentinel://a,b/mymaster, or redis+replicas://a,b for a master with its replicas");
   std::vector<HostPort> found;
   for (bool more = true; more;) {
     const std::size_t comma = hosts.find(',');
@@ -252,8 +252,8 @@ std::optional<Error> take_place(std::string_view rest, RedisUrl& url) {
     const auto name = percent_decode(path.substr(0, end));
     if (!name || name->empty())
       return invalid(
-          "a URL of Sentinels needs the name of the master that they watch, as in "
-          "redis+sentinel://host:26379/mymaster");
+          "a URL of Sentinels needs the name of the master that they watch, "
+          "as in redis+sentinel://host:26379/mymaster");
     url.master_name = *name;
     path = end == std::string_view::npos ? "" : path.substr(end + 1);
   }

@@ -45,7 +45,7 @@ std::string network_of(std::string_view peer);
 // Replaces the password where a URL is displayed. No real password is equal to it by mistake.
 inline constexpr std::string_view kHiddenPassword = "***";
 
-// What the addresses of a URL are, and so how the server of a key is found.
+// The meaning of a URL's addresses, and so how the server of a key is found.
 enum class Topology : std::uint8_t {
   kServer,    // one server, or any node of a cluster that is found out by asking it
   kCluster,   // nodes of a cluster

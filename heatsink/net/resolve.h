@@ -2,6 +2,8 @@
 // Resolves a host name to socket addresses.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +21,7 @@ struct ResolvedAddress {
   int family = 0;
 };
 Result<std::vector<ResolvedAddress>> resolve(const HostPort& address);
-// The same for a numeric host; never blocks. Error: kNotFound, the host is a name.
+// Resolves a numeric host; never blocks. Error: kNotFound, the host is a name.
 Result<std::vector<ResolvedAddress>> resolve_numeric(const HostPort& address);
 // or the address of its Unix socket
 Result<std::vector<ResolvedAddress>> resolve_server(const RedisUrl& server);
@@ -32,5 +34,10 @@ std::string host_text(const ResolvedAddress& address);
 
 // REQUIRES at most kUnixPathBytesMax bytes, or a little more: the size of sun_path.
 ResolvedAddress unix_address(std::string_view path);
+
+// The address in the form of the system calls.
+inline const sockaddr* as_sockaddr(const ResolvedAddress& address) {
+  return reinterpret_cast<const sockaddr*>(address.bytes);
+}
 
 }  // namespace heatsink::net

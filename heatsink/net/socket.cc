@@ -20,7 +20,7 @@
 #include <system_error>
 #include <utility>
 
-#include "heatsink/net/sockaddr.h"
+#include "heatsink/net/resolve.h"
 
 namespace heatsink::net {
 namespace {
@@ -113,7 +113,7 @@ AcceptFailure classify_accept(int error_number) {
   }
 }
 
-// What mends AcceptFailure::kNoDescriptor.
+// The remedy of AcceptFailure::kNoDescriptor.
 const char* remedy_of(int error_number) {
   switch (error_number) {
     case EMFILE:

@@ -28,7 +28,7 @@ Result<Fd> duplicate(const Fd& socket);
 // "127.0.0.1:54321", "[::1]:54321", "unix:": the local address, which the peer also sees unless a
 // NAT translates it.
 std::string local_text(int socket);
-// The same for the peer's address, as Accepted::peer.
+// The peer's address, as Accepted::peer.
 std::string peer_text(int socket);
 
 // accept4: non-blocking, with TCP_NODELAY and keepalive (60 s); Unix sockets, too. kUnavailable if

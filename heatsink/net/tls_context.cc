@@ -95,8 +95,8 @@ std::optional<Error> load_identity(SSL_CTX* context, const std::string& cert_fil
   SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
   if (wants_passphrase)
     return file_error("the key", key_file,
-                      "it has a passphrase, which heatsink cannot ask for: remove it (openssl "
-                      "pkey), and make the file readable for this user only");
+                      "it has a passphrase, which heatsink cannot ask for: "
+                      "remove it (openssl pkey), and make the file readable for this user only");
   if (!has_key) {
     const std::string reason = openssl_reason();
     const bool other = reason.find("mismatch") != std::string::npos;

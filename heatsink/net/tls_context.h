@@ -52,8 +52,8 @@ class TlsContext {
   bool is_server() const { return is_server_; }
   // to be verified; "": not verified
   const std::string& server_name() const { return server_name_; }
-  // The same for a server on another host: its certificate must have that name, unless the name is
-  // fixed or not verified.
+  // The context for a server on another host: its certificate must have that name, unless the name
+  // is fixed or not verified.
   TlsContext for_server(const std::string& host) const {
     TlsContext out = *this;
     if (!is_fixed_name_ && !server_name_.empty()) out.server_name_ = host;

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "heatsink/net/resolve.h"
-#include "heatsink/net/sockaddr.h"
 
 namespace heatsink::net {
 namespace {

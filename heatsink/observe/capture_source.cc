@@ -132,8 +132,8 @@ void CaptureSource::look() {
   if (state_ == SourceState::kStarting && watched >= kSilent) {
     if (counters_.connections_tls > 0) {
       return fail(
-          fmt::format("{}: the connections are encrypted (TLS), so a capture cannot read them: use "
-                      "--source monitor or lfu, which ask the server",
+          fmt::format("{}: the connections are encrypted (TLS), so a capture cannot read them: "
+                      "use --source monitor or lfu, which ask the server",
                       options_.where));
     }
     if (options_.silent_max == Nanos(0)) state_ = SourceState::kRunning;
@@ -162,8 +162,8 @@ SourceFacts CaptureSource::facts() const {
   out.cost = "sends the server no command; on its machine the kernel copies packets";
   if (feed_) out.cost += work_text();
   out.blind_spots =
-      "TLS, Unix sockets, traffic that does not pass here; keys that scripts do not declare; reads "
-      "and latency of replies that cannot be matched to a command";
+      "TLS, Unix sockets, traffic that does not pass here; keys that scripts do not declare; "
+      "reads and latency of replies that cannot be matched to a command";
   if (counters_.reply_parts_now < capture::ReplyWatch::kParts) {
     out.cost += fmt::format(
         "; to copy less, it watches the replies of 1 connection in {}, in turns of a second",
@@ -173,8 +173,8 @@ SourceFacts CaptureSource::facts() const {
   const double lost = loss_.commands_max();
   out.confidence = lost < 1 ? "counts every command that passes: the bounds always hold"
                             : fmt::format(
-                                  "up to about {:.0f} commands were lost in the last {}: the upper "
-                                  "bounds include all of them",
+                                  "up to about {:.0f} commands were lost in the last {}: "
+                                  "the upper bounds include all of them",
                                   lost, format_duration(CaptureTally::kWindow));
   return out;
 }

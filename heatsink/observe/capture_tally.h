@@ -12,8 +12,8 @@
 
 #include "heatsink/capture/capture.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/observe/key_answers.h"
 #include "heatsink/observe/monitor_window.h"
+#include "heatsink/observe/source.h"
 #include "heatsink/stats/stats.h"
 
 namespace heatsink::observe {

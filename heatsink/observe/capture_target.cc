@@ -35,8 +35,8 @@ CaptureTarget capture_target(const ServerAddress* server, std::string interface,
   out.is_here = std::ranges::any_of(server->addresses, net::is_of_this_machine);
   if (out.is_here) return out;
   out.unfit_for_auto =
-      "the server is on another machine, so not all of its traffic passes here (use --source "
-      "capture to see only this part)";
+      "the server is on another machine, "
+      "so not all of its traffic passes here (use --source capture to see only this part)";
   for (const net::ResolvedAddress& address : server->addresses)
     out.hosts.push_back(net::host_text(address));
   return out;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heatsink/observe/times_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::observe {
 namespace {

@@ -238,7 +238,7 @@ void Fleet::look_for_busiest(TimePoint now) {
   make_all_sources();
 }
 
-// What the user must know about the choice of nodes; "" if nothing is unusual.
+// A remark for the user about the choice of nodes; "" if nothing is unusual.
 std::string Fleet::remark(std::size_t watched) const {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heatsink/observe/command_pipeline.h"
-#include "heatsink/observe/hotkeys_reply.h"
+#include "heatsink/observe/rows.h"
 #include "heatsink/observe/source.h"
 
 namespace heatsink::observe {
@@ -16,6 +16,16 @@ struct HotkeysSourceOptions {
   Login login;
   std::string server;  // as shown, without a password
   std::uint64_t seed = 0;
+};
+
+// The server's counts. Valkey 9.2 sends a list of entries with key, db and qps, the estimated
+// accesses per second in the last complete window. Redis 8.6 sends one table for a session that a
+// client started; its fields by-cpu-time-us and by-net-bytes are lists of key and number.
+struct HotkeysReply {
+  std::vector<KeyRow> rows;
+  bool of_redis = false;
+  bool active = false;  // Redis: the session still counts
+  double seconds = 0;   // Redis: duration of the session
 };
 
 // Changes nothing on Valkey, which counts if hotkey-top-k is set; if it is not, the note says what

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "heatsink/observe/times_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::observe {
 namespace {

@@ -7,17 +7,46 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/detect/detect.h"
-#include "heatsink/observe/hex.h"
 #include "heatsink/observe/server_info.h"
 
 namespace heatsink::observe {
 namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+std::string to_hex(std::string_view bytes) {
+  if (bytes.empty()) return "-";
+  std::string out;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 15U];
+  }
+  return out;
+}
+
+// Nothing if the text cannot come from to_hex().
+std::optional<std::string> from_hex(std::string_view text) {
+  if (text == "-") return std::string();
+  if (text.empty() || text.size() % 2 != 0) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const std::size_t high = kDigits.find(text[i]);
+    const std::size_t low = kDigits.find(text[i + 1]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+  }
+  return out;
+}
 
 constexpr Nanos kKeepEvery = std::chrono::seconds(1);
 constexpr std::string_view kHeader = "heatsink-lfu-scan-2";
@@ -25,10 +54,10 @@ constexpr std::string_view kHeader = "heatsink-lfu-scan-2";
 constexpr std::string_view kNoSlots = "-";
 
 constexpr std::string_view kSetPolicy =
-    "the server's maxmemory-policy is not LFU, so it counts no accesses. CONFIG SET "
-    "maxmemory-policy allkeys-lfu starts the count, without earlier accesses. It also changes "
-    "eviction: when maxmemory is reached, the server evicts the least used keys (volatile-lfu: "
-    "only those with a TTL)";
+    "the server's maxmemory-policy is not LFU, so it counts no accesses. "
+    "CONFIG SET maxmemory-policy allkeys-lfu starts the count, without earlier accesses. "
+    "It also changes eviction: when maxmemory is reached, "
+    "the server evicts the least used keys (volatile-lfu: only those with a TTL)";
 
 double number_or(const std::string& text, double otherwise) {
   double value = 0;
@@ -293,8 +322,8 @@ SourceFacts LfuSource::facts() const {
   out.name = "lfu";
   out.cost = fmt::format("SCAN and OBJECT FREQ of at most {:.0f} keys/s", options_.keys_per_second);
   out.blind_spots = fmt::format(
-      "differences between rates above {:.0f}/s; the last minutes (keys that were hot before still "
-      "show); reads and writes; clients",
+      "differences between rates above {:.0f}/s; "
+      "the last minutes (keys that were hot before still show); reads and writes; clients",
       lfu_rate(kLfuMost, settings_).rate);
   out.confidence = fmt::format(
       "in the {:g} min before heatsink read its counter, no key exceeded its upper bound (99 %); "

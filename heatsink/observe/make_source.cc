@@ -70,8 +70,8 @@ std::unique_ptr<Source> make_capture(const SourceOptions& options) {
   if (opened) return opened;
   CaptureTarget none;
   none.unfit =
-      "a capture does not follow cluster nodes: on the node's machine, use --source capture --port "
-      "N without a server";
+      "a capture does not follow cluster nodes: on the node's machine, "
+      "use --source capture --port N without a server";
   return open_capture(none, options.server, false);
 }
 

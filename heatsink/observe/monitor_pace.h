@@ -42,7 +42,7 @@ struct ServerWork {
 class MonitorPace {
  public:
   static constexpr double kAssumedLoss = 0.6;  // share of the server's core that MONITOR takes
-  // What MONITOR adds to a command, at the most; measured: 2 - 10 us with one listener.
+  // The most that MONITOR adds to a command; measured: 2 - 10 us with one listener.
   static constexpr double kSecondsPerCommandMax = 50e-6;
   static constexpr double kUndecidedMost = 0.5;  // of the time, while nothing is decided
   static constexpr int kShortCycles = 8;
@@ -69,7 +69,7 @@ class MonitorPace {
 
   // The share of the server's core that MONITOR takes while it is on; nothing: not known.
   std::optional<double> loss() const { return loss_; }
-  // The same over time, at the present duty cycle; nothing: not known.
+  // The price over time, at the present duty cycle; nothing: not known.
   std::optional<Share> price() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace heatsink::observe {
 namespace {
 
-// What one window has counted: of keys, or of templates.
+// The counts of one window: of keys, or of templates.
 struct Counted {
   std::span<const detect::KeyCount> list;
   std::uint64_t absent_max;

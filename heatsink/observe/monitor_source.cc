@@ -109,8 +109,8 @@ void MonitorSource::tick_listening(TimePoint now) {
     strained_ = true;
     note_ = fmt::format(
         // Redis disconnects a client whose output buffer exceeds the limit of its class.
-        "the server closed the stream ({}; perhaps its client-output-buffer-limit): using shorter "
-        "windows",
+        "the server closed the stream ({}; perhaps its client-output-buffer-limit): "
+        "using shorter windows",
         stream_.failure()->message);
     return finish_window(now);
   }
@@ -215,12 +215,13 @@ SourceFacts MonitorSource::facts() const {
   out.name = "monitor";
   const auto price = pace_.price();
   out.cost = price ? fmt::format(
-                         "MONITOR, {:.0f} ms at a time: it takes {:.0f} % of the server's "
-                         "core while it is on, {:.1f} % over time (measured)",
+                         "MONITOR, {:.0f} ms at a time: "
+                         "it takes {:.0f} % of the server's core while it is on, "
+                         "{:.1f} % over time (measured)",
                          millis_of(on), 100 * *pace_.loss(), 100 * price->part)
                    : fmt::format(
-                         "MONITOR, {:.0f} ms at a time, with long pauses: while it is on, it can "
-                         "take half of a busy server's throughput (not measured yet)",
+                         "MONITOR, {:.0f} ms at a time, with long pauses: while it is on, "
+                         "it can take half of a busy server's throughput (not measured yet)",
                          millis_of(on));
   out.blind_spots =
       "traffic between the windows; sizes of values; which reads miss; AUTH and admin commands";

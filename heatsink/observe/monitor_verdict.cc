@@ -70,17 +70,16 @@ std::string what_is_undecided(std::span<const WindowCount> lines, double watched
   if (!report.keys.empty() && is_hot(report.keys.front())) return "";
   if (!count.executed || !report.absent_max)
     return fmt::format(
-        "no key is proven hot in {} windows of MONITOR, and INFO, which would show what the server "
-        "executed between them, tells nothing",
+        "no key is proven hot in {} windows of MONITOR, and INFO, "
+        "which would show what the server executed between them, tells nothing",
         lines.size());
   const double most = highest_of_others(count, report);
   const double needed = seconds_needed(most, count, report.hot);
   if (most < report.hot && watched_seconds >= needed) return "";
   if (most < report.hot)
     return fmt::format(
-        "no key is hot in the first {:.0f} s, which may be a pause of the traffic: watch for "
-        "{:.0f} "
-        "s",
+        "no key is hot in the first {:.0f} s, which may be a pause of the traffic: "
+        "watch for {:.0f} s",
         watched_seconds, needed);
   double seconds = 0, heard = 0;
   for (const WindowCount& window : lines) {
@@ -89,12 +88,12 @@ std::string what_is_undecided(std::span<const WindowCount> lines, double watched
   }
   if (heard == 0)
     return fmt::format(
-        "the {} windows of MONITOR heard no command, but the server executed {:.0f}/s: its traffic "
-        "comes in bursts",
+        "the {} windows of MONITOR heard no command, but the server executed {:.0f}/s: "
+        "its traffic comes in bursts",
         lines.size(), *count.executed);
   return fmt::format(
-      "no key is proven hot in {} windows of MONITOR ({:.1f} s); one may have up to {:.0f}/s, and "
-      "hot begins at {:.0f}/s",
+      "no key is proven hot in {} windows of MONITOR ({:.1f} s); "
+      "one may have up to {:.0f}/s, and hot begins at {:.0f}/s",
       lines.size(), seconds, most, report.hot);
 }
 

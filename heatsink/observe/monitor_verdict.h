@@ -11,7 +11,7 @@
 
 namespace heatsink::observe {
 
-// What the server itself counted, in commands per second; nothing: it does not tell.
+// The server's own count, in commands per second; nothing: it does not tell.
 struct ServerCount {
   std::optional<double> executed{};  // while it is watched
   std::optional<double> lifetime{};  // since its start, if that is long enough ago

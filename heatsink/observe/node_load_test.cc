@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heatsink/observe/times_for_test.h"
+#include "heatsink/base/testing/times.h"
 
 namespace heatsink::observe {
 namespace {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "heatsink/base/printable.h"
-
 namespace heatsink::observe {
 
 std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu) {
@@ -27,13 +25,6 @@ std::optional<double> lifetime_rate_of(std::string_view stats, std::string_view 
   const auto age = info_number(server, "uptime_in_seconds");
   if (!commands || !age || *age < kAgeSecondsMin) return std::nullopt;
   return *commands / *age;
-}
-
-std::string server_version(std::string_view info) {
-  const std::string_view valkey = info_field(info, "valkey_version");
-  if (!valkey.empty()) return "valkey " + printable(valkey, 32);
-  const std::string_view redis = info_field(info, "redis_version");
-  return redis.empty() ? "" : "redis " + printable(redis, 32);
 }
 
 }  // namespace heatsink::observe

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the counters and the version in the text of INFO.
+// Reads the counters in the text of INFO.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "heatsink/observe/monitor_pace.h"
@@ -22,8 +21,5 @@ std::optional<ServerWork> work_of(std::string_view stats, std::string_view cpu);
 // Commands per second since the server's start, from INFO stats and INFO server. Nothing if a field
 // is missing, or the server is too young for a mean.
 std::optional<double> lifetime_rate_of(std::string_view stats, std::string_view server);
-
-// "valkey 8.1.1", "redis 7.0.15"; "" if the text has no version.
-std::string server_version(std::string_view info);
 
 }  // namespace heatsink::observe

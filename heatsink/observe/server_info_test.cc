@@ -23,11 +23,5 @@ TEST(ServerInfo, WorkIsTheMainThreads) {
   EXPECT_FALSE(work_of(kInfo, ""));
 }
 
-TEST(ServerInfo, NamesTheServer) {
-  EXPECT_EQ(server_version(kInfo), "valkey 8.1.1");
-  EXPECT_EQ(server_version("redis_version:7.0.15\r\n"), "redis 7.0.15");
-  EXPECT_EQ(server_version(""), "");
-}
-
 }  // namespace
 }  // namespace heatsink::observe

@@ -11,14 +11,20 @@
 #include <vector>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/observe/key_answers.h"
 #include "heatsink/observe/key_details.h"
 #include "heatsink/observe/server_protocol.h"
 #include "heatsink/report/node_report.h"
 
 namespace heatsink::observe {
 
-// What a user must know before trusting the rows: sentences, one line of UTF-8 each.
+// The outcome of a key's accesses, for sources that see replies. Counts only accesses whose reply
+// is known for certain. The share of no accesses is 0.
+struct KeyAnswers {
+  double absent_share = 0;                         // of its reads: those that found no key
+  std::optional<Nanos> latency_mean, latency_p99;  // of commands on the key; nothing: not known
+};
+
+// Facts that a user must know before trusting the rows: sentences, one line of UTF-8 each.
 struct SourceFacts {
   std::string name;         // "monitor"
   std::string cost;         // includes the measured price once there is one
@@ -70,7 +76,7 @@ struct Observation {
   std::vector<std::optional<KeyAnswers>> answers;
   double progress = -1;  // 0 .. 1 for a source that finishes; negative: it does not finish
   double work = 0;       // size of the whole task, in keys
-  // What was watched may all lie in a pause of the traffic, so it proves of no key that it is not
+  // The watched time may all lie in a pause of the traffic, so it proves of no key that it is not
   // hot.
   bool may_be_pause = false;
   std::vector<std::string> node_of_row;  // parallel to the rows; empty: there is only one node

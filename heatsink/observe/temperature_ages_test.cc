@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/observe/times_for_test.h"
+#include "heatsink/base/testing/times.h"
 #include "heatsink/report/report.h"
 
 namespace heatsink::observe {

@@ -45,31 +45,31 @@ void describe_targets(AlertOptions& to, OptionSet& set) {
   using std::chrono::minutes;
   using std::chrono::seconds;
   set.add(of_target({"alerts.log", &to.log,
-                     "Whether alerts are lines of the log, too (level warning; error if an alert "
-                     "is critical; info when it is over)."}));
+                     "Whether alerts are lines of the log, too "
+                     "(level warning; error if an alert is critical; info when it is over)."}));
   set.add(of_target(
       {"alerts.webhook", &to.webhook,
-       "URL that alerts are sent to by POST, http:// or https://. If the URL is a secret, as that "
-       "of Slack, prefer alerts.webhook-file: other users can see command lines."}));
+       "URL that alerts are sent to by POST, http:// or https://. If the URL is a secret, "
+       "as that of Slack, prefer alerts.webhook-file: other users can see command lines."}));
   set.add(of_target(
       {"alerts.webhook-file", &to.webhook_file, "File with the URL of the webhook, on one line."}));
   set.add(of_target({.name = "alerts.webhook-format",
-                     .target = &to.webhook_format,
-                     .help = "The body that the webhook takes. json: heatsink's own. slack: a text "
-                             "for an incoming webhook of Slack or Mattermost. alertmanager: for "
-                             "/api/v2/alerts of Prometheus' Alertmanager.",
+                     .target = choice_of(to.webhook_format),
+                     .help = "The body that the webhook takes. json: heatsink's own. "
+                             "slack: a text for an incoming webhook of Slack or Mattermost. "
+                             "alertmanager: for /api/v2/alerts of Prometheus' Alertmanager.",
                      .choices = {"json", "slack", "alertmanager"}}));
-  set.add(of_target({"alerts.webhook-token-file", &to.webhook_token_file,
-                     "File with a token that the webhook requires (Authorization: Bearer ...), on "
-                     "one line."}));
+  set.add(of_target(
+      {"alerts.webhook-token-file", &to.webhook_token_file,
+       "File with a token that the webhook requires (Authorization: Bearer ...), on one line."}));
   set.add(of_target({"alerts.webhook-ca", &to.webhook_ca,
-                     "File with the CAs that sign the webhook's certificate (PEM). Empty: those of "
-                     "the system."}));
-  set.add(
-      of_target({"alerts.command", &to.command,
-                 "Program that is run for alerts: an absolute path, and perhaps arguments "
-                 "behind it, separated by spaces. It gets the body of alerts.webhook-format: "
-                 "json on its standard input. There is no shell. Its arguments are not shown."}));
+                     "File with the CAs that sign the webhook's certificate (PEM). "
+                     "Empty: those of the system."}));
+  set.add(of_target({"alerts.command", &to.command,
+                     "Program that is run for alerts: "
+                     "an absolute path, and perhaps arguments behind it, separated by spaces. "
+                     "It gets the body of alerts.webhook-format: json on its standard input. "
+                     "There is no shell. Its arguments are not shown."}));
   set.add(of_target({"alerts.timeout", &to.timeout,
                      "Maximum time for one attempt to deliver to the webhook or the command.",
                      ns_of(Millis(100)), ns_of(minutes(1))}));
@@ -87,15 +87,15 @@ void AlertOptions::describe(OptionSet& set) {
   set.add({"alerts.on", &on,
            "What raises an alert, separated by commas; hot is one more. Alerts need a target: "
            "alerts.webhook, alerts.command or alerts.log (docs/guides/alerts.md)."});
-  set.add({"alerts.extremely-hot-qps", &extremely_hot_qps,
-           "A hot key with this many requests per second is extremely hot. 0: only the share "
-           "counts.",
-           0, kRateMax});
+  set.add(
+      {"alerts.extremely-hot-qps", &extremely_hot_qps,
+       "A hot key with this many requests per second is extremely hot. 0: only the share counts.",
+       0, kRateMax});
   set.add({"alerts.extremely-hot-share", &extremely_hot_share,
            "A hot key with this part of the traffic is extremely hot.", 0, 1});
   set.add({"alerts.imbalance", &imbalance,
-           "A cluster is out of balance if its busiest node has this many times the mean load of "
-           "the nodes, for 1 min.",
+           "A cluster is out of balance if its busiest node has this many times "
+           "the mean load of the nodes, for 1 min.",
            1.1, 100});
   set.add({"alerts.hit-ratio-fall", &hit_ratio_fall,
            "The hit ratio has fallen if this part of its mean of the last hour is gone, for 1 min.",
@@ -110,8 +110,8 @@ void AlertOptions::describe(OptionSet& set) {
            "An alert that is not over is sent again after this time.", ns_of(seconds(10)),
            ns_of(hours(24 * 7))});
   set.add({"alerts.per-minute", &per_minute,
-           "Maximum number of new alerts in a minute. Others wait, and are not sent if they end "
-           "meanwhile.",
+           "Maximum number of new alerts in a minute. "
+           "Others wait, and are not sent if they end meanwhile.",
            1, 1000});
   describe_targets(*this, set);
 }
@@ -140,8 +140,8 @@ std::vector<std::string> alert_faults(const AlertOptions& options) {
     faults.emplace_back("alerts.webhook and alerts.webhook-file are both set: keep one of them");
   if (options.webhook == net::kHiddenPassword) {
     faults.emplace_back(
-        "alerts.webhook is '***', the mark with which 'heatsink config print' hides the URL: write "
-        "the URL, or set alerts.webhook-file");
+        "alerts.webhook is '***', the mark with which 'heatsink config print' hides the URL: "
+        "write the URL, or set alerts.webhook-file");
   } else if (!options.webhook.empty()) {
     if (const auto url = parse_webhook_url(options.webhook); !url.ok())
       faults.push_back("alerts.webhook: " + url.error().message);
@@ -150,8 +150,8 @@ std::vector<std::string> alert_faults(const AlertOptions& options) {
     faults.emplace_back("alerts.command: the program needs an absolute path, as in /usr/bin/page");
   if (command_is_hidden(options.command))
     faults.emplace_back(
-        "alerts.command ends with '***', the mark with which 'heatsink config print' hides its "
-        "arguments: write the arguments");
+        "alerts.command ends with '***', "
+        "the mark with which 'heatsink config print' hides its arguments: write the arguments");
   return faults;
 }
 

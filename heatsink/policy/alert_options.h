@@ -18,6 +18,9 @@ namespace heatsink::policy {
 inline constexpr std::array<std::string_view, 7> kAlertKinds = {
     "hot", "extremely-hot", "write-hot", "imbalance", "hit-ratio", "stale", "server-down"};
 
+// In the order of the choices of alerts.webhook-format.
+enum class WebhookFormat : std::uint8_t { kJson, kSlack, kAlertmanager };
+
 // Plain values, a part of ProxyOptions.
 struct AlertOptions {
   std::string on = "extremely-hot,write-hot,imbalance,hit-ratio,stale,server-down";
@@ -32,7 +35,7 @@ struct AlertOptions {
 
   bool log = false;
   std::string webhook, webhook_file;  // the URL, or the file that has it
-  std::string webhook_format = "json";
+  WebhookFormat webhook_format = WebhookFormat::kJson;
   std::string webhook_token_file;
   std::string webhook_ca;
   std::string command;  // its arguments may be secret, as the URL for curl

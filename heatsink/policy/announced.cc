@@ -14,9 +14,9 @@ Result<net::HostPort> parse_announced(std::string_view text, std::string_view op
   Result<net::HostPort> address = net::parse_host_port(text);
   if (!address.ok()) return wrong(std::string(option) + ": " + address.error().message);
   if (address->host.empty() || address->port == 0)
-    return wrong(std::string(option) + ": '" + std::string(text) +
-                 "' is no address that a client can connect to; write host:port, as in "
-                 "10.0.0.5:6380");
+    return wrong(
+        std::string(option) + ": '" + std::string(text) +
+        "' is no address that a client can connect to; write host:port, as in 10.0.0.5:6380");
   return address;
 }
 
@@ -94,11 +94,11 @@ std::string announced_fault(const ProxyOptions& options) {
   const Result<net::Endpoint> listen = net::parse_endpoint(options.listen);
   if (options.announce_address.empty()) {
     if (!options.announce_addresses.empty())
-      return "proxy.announce-addresses is set and proxy.announce-address is not: set it to the "
-             "entry that is this proxy";
+      return "proxy.announce-addresses is set and proxy.announce-address is not: "
+             "set it to the entry that is this proxy";
     if (listen.ok() && listen->is_unix())
-      return "proxy.present-as is cluster and proxy.listen is a Unix socket, whose address no "
-             "cluster client can use: set proxy.announce-address";
+      return "proxy.present-as is cluster and proxy.listen is a Unix socket, "
+             "whose address no cluster client can use: set proxy.announce-address";
     return "";
   }
   const Result<Announced> read = announced(options, "");

@@ -28,7 +28,7 @@ inline constexpr std::size_t kAnnouncedMax = 64;
 Result<Announced> announced(const ProxyOptions& options, std::string_view reached);
 
 inline bool presents_cluster(const ProxyOptions& options) {
-  return options.present_as == "cluster";
+  return options.present_as == PresentAs::kCluster;
 }
 
 // A sentence that names the option; "": the options fit together.

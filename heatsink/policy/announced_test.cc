@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 ProxyOptions presenting(const std::string& own = "", const std::string& all = "") {
   ProxyOptions options;
-  options.present_as = "cluster";
+  options.present_as = PresentAs::kCluster;
   options.announce_address = own;
   options.announce_addresses = all;
   return options;
@@ -68,7 +68,7 @@ TEST(Announced, FaultsSayWhatToDo) {
   unix.announce_address = "a:1";
   EXPECT_THAT(announced_fault(unix), IsEmpty());
   ProxyOptions server = presenting("a:1");
-  server.present_as = "server";
+  server.present_as = PresentAs::kServer;
   EXPECT_THAT(announced_fault(server), HasSubstr("need proxy.present-as: cluster"));
 }
 

@@ -57,7 +57,7 @@ void for_each_setting(const T& item, Visit visit) {
   }
 }
 
-// What the item sets, without the row named `but`.
+// The values that the item sets, without the row named `but`.
 template <class T>
 std::string settings(const T& item, std::string_view but) {
   std::string out;

@@ -35,10 +35,10 @@ std::string change_text(const OptionChange& change);
 // `wanted`, with the values of `running` for all that needs a restart.
 ProxyOptions without_restarts(const ProxyOptions& running, const ProxyOptions& wanted);
 
-// What a rule sets, in the form of --rule: "match=cart:*,level=off". OptionList::add_item() reads
-// it back.
+// The values of a rule in the form of --rule: "match=cart:*,level=off". OptionList::add_item()
+// reads it back.
 std::string rule_text(const RuleOptions& rule);
-// The same as an item of `rules:` in a file: {match: "cart:*", level: "off"}
+// The rule as an item of `rules:` in a file: {match: "cart:*", level: "off"}
 std::string rule_line(const RuleOptions& rule);
 // How people see the rule: its match, and that of a single key as `shown` says.
 std::string rule_label(const RuleOptions& rule, const ShownName& shown);

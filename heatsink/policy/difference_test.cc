@@ -121,7 +121,7 @@ TEST(WithoutRestarts, KeepsWhatIsRunning) {
   const ProxyOptions next = without_restarts(running.options, wanted.options);
   EXPECT_EQ(next.workers, 2);
   EXPECT_EQ(next.upstream, "redis://u:a@h:1");
-  EXPECT_EQ(next.level, "off");
+  EXPECT_EQ(next.level, cache::Level::kOff);
   ASSERT_EQ(next.rules.size(), 1U);
   EXPECT_EQ(next.rules.front().match, "b");
 }

@@ -5,10 +5,14 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdlib>
 #include <utility>
+
+#include "heatsink/base/secret_file.h"
+#include "heatsink/policy/options.h"
 
 namespace heatsink::policy {
 namespace {
@@ -23,6 +27,12 @@ KeyDisplay KeyDisplay::hashed(std::string secret) {
   KeyDisplay display;
   display.secret_ = std::move(secret);
   return display;
+}
+
+bool KeyDisplay::is_redacted(std::string_view shown) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return shown.starts_with(kPrefix) && shown.size() == kPrefix.size() + 2 * kShownBytes &&
+         std::ranges::all_of(shown.substr(kPrefix.size()), is_digit);
 }
 
 std::string KeyDisplay::show(std::string_view name) const {
@@ -60,6 +70,14 @@ std::string random_secret() {
   std::array<unsigned char, 32> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) std::abort();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<KeyDisplay> key_display_of(const ProxyOptions& options) {
+  if (options.redact_keys == RedactKeys::kOff) return KeyDisplay();
+  if (options.redact_secret_file.empty()) return KeyDisplay::hashed(random_secret());
+  Result<std::string> secret = read_secret_file(options.redact_secret_file);
+  if (!secret.ok()) return secret.error();
+  return KeyDisplay::hashed(std::move(secret).value());
 }
 
 }  // namespace heatsink::policy

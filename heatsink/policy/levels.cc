@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "heatsink/policy/option_bounds.h"
 
@@ -13,33 +12,17 @@ namespace {
 using cache::ConsistencyPolicy;
 using cache::Level;
 
-constexpr std::array<std::pair<Level, const char*>, 4> kNames = {{{Level::kOff, "off"},
-                                                                  {Level::kTtl, "ttl"},
-                                                                  {Level::kKey, "key"},
-                                                                  {Level::kSession, "session"}}};
-
-// REQUIRES a `name` that the option row accepts.
-Level level_of(const std::string& name) {
-  for (const auto& [level, its_name] : kNames) {
-    if (name == its_name) return level;
-  }
-  return Level::kKey;
-}
-
 ConsistencyPolicy consistency_of(const ProxyOptions& options, const RuleOptions& rule) {
-  return {level_of(rule.level == kInherit ? options.level : rule.level),
-          rule.max_staleness.value_or(options.max_staleness),
+  return {rule.level.value_or(options.level), rule.max_staleness.value_or(options.max_staleness),
           rule.stale_while_error.value_or(Nanos(0)),
-          !rule.limit_rate.empty() && rule.limit_over == "stale"};
+          !rule.limit_rate.empty() && rule.limit_over == LimitOver::kStale};
 }
 
 }  // namespace
 
 const char* to_string(Level level) {
-  for (const auto& [known, name] : kNames) {
-    if (known == level) return name;
-  }
-  return "";
+  constexpr std::array<const char*, 4> kNames = {"off", "ttl", "key", "session"};
+  return kNames.at(static_cast<std::size_t>(level));
 }
 
 std::vector<ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options) {
@@ -51,17 +34,18 @@ std::vector<ConsistencyPolicy> consistency_of_rules(const ProxyOptions& options)
 
 std::vector<CopiesFor> copies_of_rules(const ProxyOptions& options) {
   const auto of = [&options](const RuleOptions& rule) {
-    const std::string& admission = rule.admission == kInherit ? options.admission : rule.admission;
-    const bool is_off = consistency_of(options, rule).level == Level::kOff || admission == "off";
+    const Admission admission = rule.admission.value_or(options.admission);
+    const bool is_off =
+        rule.level.value_or(options.level) == Level::kOff || admission == Admission::kOff;
     if (!options.cache_enabled || is_off) return CopiesFor::kNone;
-    return admission == "hot" ? CopiesFor::kHotKeys : CopiesFor::kWhatPays;
+    return admission == Admission::kHot ? CopiesFor::kHotKeys : CopiesFor::kWhatPays;
   };
   std::vector<CopiesFor> copies{of(RuleOptions{})};
   for (const RuleOptions& rule : options.rules) copies.push_back(of(rule));
   return copies;
 }
 
-std::vector<Nanos> coalescing_windows(const ProxyOptions& options) {
+std::vector<Nanos> gathering_windows(const ProxyOptions& options) {
   std::vector<Nanos> windows{Nanos(0)};
   for (const RuleOptions& rule : options.rules) windows.push_back(rule.coalesce.value_or(Nanos(0)));
   const bool any =
@@ -93,8 +77,9 @@ Nanos epoch_interval(std::span<const ConsistencyPolicy> consistency) {
 
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {
   std::vector<bool> refreshes{options.refresh_enabled};
+  const Refresh of_all = options.refresh_enabled ? Refresh::kOn : Refresh::kOff;
   for (const RuleOptions& rule : options.rules)
-    refreshes.push_back(rule.refresh == kInherit ? options.refresh_enabled : rule.refresh == "on");
+    refreshes.push_back(rule.refresh.value_or(of_all) == Refresh::kOn);
   return refreshes;
 }
 
@@ -123,8 +108,8 @@ std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule
   const Nanos least = 2 * options.heartbeat_interval;
   if (*rule.max_staleness >= least) return "";
   return "max-staleness is " + format_duration(*rule.max_staleness) +
-         ", but must be at least twice cache.heartbeat-interval (otherwise one lost heartbeat "
-         "would stop local reads): use " +
+         ", but must be at least twice cache.heartbeat-interval "
+         "(otherwise one lost heartbeat would stop local reads): use " +
          format_duration(least) + " .. " +
          format_duration(Nanos(static_cast<std::int64_t>(kStalenessMax))) +
          ", or shorten cache.heartbeat-interval";

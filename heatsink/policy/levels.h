@@ -29,7 +29,7 @@ std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
 
 // In the same order: how long writes of a rule's keys are gathered; 0: they are not gathered. Empty
 // if no rule gathers writes.
-std::vector<Nanos> coalescing_windows(const ProxyOptions& options);
+std::vector<Nanos> gathering_windows(const ProxyOptions& options);
 
 // The longest max-staleness. After this much silence of the tracker no copy may be served. REQUIRES
 // consistency_of_rules().
@@ -42,7 +42,7 @@ Nanos shortest_staleness(std::span<const cache::ConsistencyPolicy> consistency);
 // reads of level session wait for the answer. REQUIRES consistency_of_rules().
 Nanos epoch_interval(std::span<const cache::ConsistencyPolicy> consistency);
 
-// What is wrong with a rule's level and max-staleness, and how to fix it; "": nothing.
+// The fault of a rule's level and max-staleness, and how to fix it; "": nothing.
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);
 std::string outage_fault(const ProxyOptions& options,
                          const RuleOptions& rule);  // the same for stale-while-error

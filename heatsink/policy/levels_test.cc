@@ -54,7 +54,7 @@ TEST_F(Levels, EachLevelCanBeWritten) {
 }
 
 TEST_F(Levels, WhatARuleDoesNotSayIsAsForAllKeys) {
-  options.level = "session";
+  options.level = cache::Level::kSession;
   options.max_staleness = std::chrono::seconds(5);
   add("match=a,max-staleness=300ms");
   add("match=b,level=key");
@@ -105,7 +105,7 @@ TEST_F(Levels, ABoundThatCountsForNothingIsAFault) {
   EXPECT_THAT(fault_of("match=a,level=ttl,max-staleness=1s"), HasSubstr("at level ttl"));
   EXPECT_THAT(fault_of("match=a,level=off,max-staleness=1s"), HasSubstr("at level off"));
   EXPECT_EQ(fault_of("match=a,level=ttl"), "");
-  options.level = "ttl";
+  options.level = cache::Level::kTtl;
   EXPECT_THAT(fault_of("match=a,max-staleness=1s"), HasSubstr("at level ttl"));
   EXPECT_EQ(fault_of("match=a,level=session,max-staleness=1s"), "");
 }

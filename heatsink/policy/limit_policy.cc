@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -16,36 +15,9 @@ namespace {
 using limit::Algorithm;
 using Of = LimitPolicy::Of;
 using Over = LimitPolicy::Over;
-using Per = LimitPolicy::Per;
 
 constexpr Nanos kDelayMaxDefault = std::chrono::seconds(1);
 constexpr int kStaleMaxFactor = 10;  // of max-staleness
-
-template <class Value, std::size_t kCount>
-using Names = std::array<std::pair<Value, std::string_view>, kCount>;
-
-constexpr Names<Of, 3> kOfNames{
-    {{Of::kUpstream, "upstream"}, {Of::kAll, "all"}, {Of::kWrites, "writes"}}};
-constexpr Names<Per, 3> kPerNames{
-    {{Per::kKey, "key"}, {Per::kClient, "client"}, {Per::kPrefix, "prefix"}}};
-constexpr Names<LimitPolicy::Scope, 2> kScopeNames{
-    {{LimitPolicy::Scope::kProxy, "proxy"}, {LimitPolicy::Scope::kFleet, "fleet"}}};
-constexpr Names<Over, 3> kOverNames{
-    {{Over::kReject, "reject"}, {Over::kDelay, "delay"}, {Over::kStale, "stale"}}};
-
-// REQUIRES a `text` that the option row accepts.
-template <class Value, std::size_t kCount>
-Value value_of(const Names<Value, kCount>& names, const std::string& text) {
-  const auto* found = std::find_if(names.begin(), names.end(),
-                                   [&](const auto& each) { return each.second == text; });
-  assert(found != names.end());
-  return found->first;
-}
-
-template <class Value, std::size_t kCount>
-std::string name_of(const Names<Value, kCount>& names, Value value) {
-  return std::string(names[static_cast<std::size_t>(value)].second);
-}
 
 bool is_window(Algorithm algorithm) {
   return algorithm == Algorithm::kFixedWindow || algorithm == Algorithm::kSlidingWindow;
@@ -64,12 +36,12 @@ cache::ConsistencyPolicy cache_consistency(const ProxyOptions& options, const Ru
 LimitPolicy limit_policy_of(const ProxyOptions& options, const RuleOptions& rule) {
   LimitPolicy policy;
   policy.limiter.rate = limit::parse_rate(rule.limit_rate).value();
-  policy.limiter.algorithm = *limit::algorithm_of(rule.limit_algorithm);
+  policy.limiter.algorithm = rule.limit_algorithm;
   policy.limiter.burst = static_cast<std::uint64_t>(rule.limit_burst.value_or(0));
-  policy.of = value_of(kOfNames, rule.limit_of);
-  policy.per = value_of(kPerNames, rule.limit_per);
-  policy.over = value_of(kOverNames, rule.limit_over);
-  policy.scope = value_of(kScopeNames, rule.limit_scope);
+  policy.of = rule.limit_of;
+  policy.per = rule.limit_per;
+  policy.over = rule.limit_over;
+  policy.scope = rule.limit_scope;
   if (policy.over == Over::kDelay)
     policy.limiter.patience = rule.limit_delay_max.value_or(kDelayMaxDefault);
   if (policy.over == Over::kStale)
@@ -95,11 +67,12 @@ std::string scope_fault(const LimitPolicy& policy) {
   const bool is_known = policy.limiter.algorithm == Algorithm::kTokenBucket ||
                         policy.limiter.algorithm == Algorithm::kSlidingWindow;
   if (!is_known)
-    return "limit.scope: fleet does not work with this limit.algorithm: write token-bucket or "
-           "sliding-window, or limit.scope: proxy";
+    return "limit.scope: fleet does not work with this limit.algorithm: "
+           "write token-bucket or sliding-window, or limit.scope: proxy";
   if (policy.over == Over::kDelay)
-    return "limit.scope: fleet does not work with limit.over: delay, because the proxies have no "
-           "common queue: write limit.over: reject, or limit.scope: proxy";
+    return "limit.scope: fleet does not work with limit.over: delay, "
+           "because the proxies have no common queue: "
+           "write limit.over: reject, or limit.scope: proxy";
   if (policy.limiter.rate.per < Millis(1) || policy.limiter.rate.per > std::chrono::hours(24))
     return "limit.scope: fleet needs a limit.rate per 1ms to 24h";
   return "";
@@ -110,12 +83,12 @@ std::string delay_fault(const RuleOptions& rule, const LimitPolicy& policy) {
   if (policy.over != Over::kDelay)
     return rule.limit_delay_max ? "limit.delay-max needs limit.over: delay" : "";
   if (is_window(limiter.algorithm))
-    return "limit.over: delay does not work with a window, which has no queue: write "
-           "limit.algorithm: token-bucket";
+    return "limit.over: delay does not work with a window, which has no queue: "
+           "write limit.algorithm: token-bucket";
   if (limiter.algorithm == Algorithm::kLeakyBucket)
-    return "limit.over: delay does not work with a leaky bucket, which always delays (limit.over "
-           "is for commands that find its queue full): write reject or stale, or limit.algorithm: "
-           "token-bucket";
+    return "limit.over: delay does not work with a leaky bucket, "
+           "which always delays (limit.over is for commands that find its queue full): "
+           "write reject or stale, or limit.algorithm: token-bucket";
   const Nanos turn = limiter.rate.per / static_cast<std::int64_t>(limiter.rate.count);
   if (turn <= limiter.patience) return "";
   return "at " + rule.limit_rate + " the next turn is " + format_duration(turn) +
@@ -141,8 +114,8 @@ std::string stale_fault(const ProxyOptions& options, const RuleOptions& rule,
   if (policy.of == Of::kWrites)
     return "limit.over: stale is for reads, but this limit counts writes: write limit.over: reject";
   if (!options.cache_enabled)
-    return "limit.over: stale serves local copies, but cache.enabled is false: enable it, or use "
-           "another limit.over";
+    return "limit.over: stale serves local copies, but cache.enabled is false: "
+           "enable it, or use another limit.over";
   if (rule.stale_while_error)
     return "limit.over: stale and stale-while-error cannot be combined: write one of them";
   const cache::Level level = cache_consistency(options, rule).level;
@@ -174,10 +147,10 @@ std::string limit_text(const LimitPolicy& policy) {
                                                    ", counting all commands (local hits too)",
                                                    ", counting writes"};
   const bool is_shared = policy.scope == LimitPolicy::Scope::kFleet;
-  return limit::format_rate(policy.limiter.rate) + " per " + name_of(kPerNames, policy.per) +
+  return limit::format_rate(policy.limiter.rate) + " per " + std::string(to_string(policy.per)) +
          (is_shared ? " of the fleet" : "") +
          std::string(kOf[static_cast<std::size_t>(policy.of)]) +
-         "; over it: " + name_of(kOverNames, policy.over);
+         "; over it: " + std::string(to_string(policy.over));
 }
 
 std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule) {
@@ -208,8 +181,8 @@ std::string fleet_fault(const ProxyOptions& options) {
       !std::all_of(name.begin(), name.end(), is_allowed))
     return "fleet.name must be 1 to 64 letters, digits or the characters . _ -";
   if (options.fleet_enabled && !options.detection_enabled)
-    return "fleet.enabled needs detection, but detection.enabled is false: enable it, or set "
-           "fleet.enabled to false";
+    return "fleet.enabled needs detection, but detection.enabled is false: "
+           "enable it, or set fleet.enabled to false";
   return "";
 }
 
@@ -217,11 +190,12 @@ std::string automatic_fault(const ProxyOptions& options) {
   if (options.automatic_qps == 0) return "";
   if (options.automatic_qps < 1) return "limits.automatic-qps must be at least 1, or 0 for off";
   if (!options.detection_enabled)
-    return "limits.automatic-qps needs detection, but detection.enabled is false: enable it, or "
-           "set limits.automatic-qps to 0";
+    return "limits.automatic-qps needs detection, but detection.enabled is false: "
+           "enable it, or set limits.automatic-qps to 0";
   if (options.automatic_qps >= options.warm_qps.value_or(0)) return "";
-  return "limits.automatic-qps is below detection.warm-qps, but the proxy does not know keys that "
-         "are not warm: raise it, or lower detection.warm-qps";
+  return "limits.automatic-qps is below detection.warm-qps, "
+         "but the proxy does not know keys that are not warm: "
+         "raise it, or lower detection.warm-qps";
 }
 
 }  // namespace heatsink::policy

@@ -14,10 +14,10 @@
 namespace heatsink::policy {
 
 struct LimitPolicy {
-  enum class Of : std::uint8_t { kUpstream, kAll, kWrites };
-  enum class Per : std::uint8_t { kKey, kClient, kPrefix };
-  enum class Over : std::uint8_t { kReject, kDelay, kStale };
-  enum class Scope : std::uint8_t { kProxy, kFleet };
+  using Of = LimitOf;
+  using Per = LimitPer;
+  using Over = LimitOver;
+  using Scope = LimitScope;
 
   limit::LimiterOptions limiter;  // includes how long kDelay may wait
   Of of = Of::kUpstream;
@@ -38,11 +38,11 @@ LimitPolicy automatic_limit(const ProxyOptions& options);
 // "5000/s per key, counting commands that go to the server; over it: reject"
 std::string limit_text(const LimitPolicy& policy);
 
-// What is wrong with a rule's limit, and how to fix it; "": nothing.
+// The fault of a rule's limit, and how to fix it; "": nothing.
 std::string limit_fault(const ProxyOptions& options, const RuleOptions& rule);
-// The same for fleet.*.
+// The fault of fleet.*.
 std::string fleet_fault(const ProxyOptions& options);
-// The same for limits.automatic-qps.
+// The fault of limits.automatic-qps.
 std::string automatic_fault(const ProxyOptions& options);
 
 }  // namespace heatsink::policy

@@ -11,8 +11,8 @@ namespace {
 
 constexpr MetricRow kLimited{
     "heatsink_limited_total", MetricKind::kCounter,
-    "Commands over the limit of a rule. outcome is rejected (got an error), delayed (waited for "
-    "their turn) or stale (got a local copy that may be stale).",
+    "Commands over the limit of a rule. outcome is rejected (got an error), "
+    "delayed (waited for their turn) or stale (got a local copy that may be stale).",
     "rule, outcome"};
 constexpr MetricRow kWaiting{"heatsink_limit_waiting", MetricKind::kGauge,
                              "Clients that wait for their turn under a limit now."};

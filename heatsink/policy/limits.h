@@ -125,7 +125,7 @@ class Limits {
   static MetricRows metric_rows();
 
  private:
-  // What successive limits share.
+  // The state that successive limits share.
   struct Shared {
     std::atomic<std::int64_t> waiting{0};
     LimitedKeys limited_keys;

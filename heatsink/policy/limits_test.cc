@@ -85,7 +85,7 @@ TEST(LimitMetrics, AreByRuleAndOutcomeWithoutNamesOfOtherKeys) {
 
 // One rule for the keys a*, and what its limit says to some accesses.
 struct OneRule {
-  explicit OneRule(const char* rate, const char* over = "reject") {
+  explicit OneRule(const char* rate, LimitOver over = LimitOver::kReject) {
     RuleOptions rule;
     rule.match = "a*";
     rule.limit_rate = rate;
@@ -108,7 +108,7 @@ TEST(LimitsAfterAChange, KeepTheirLimitersWhileTheNumbersStay) {
   const auto before = rule.limits();
   ASSERT_TRUE(allows(*before, 10));
   before->count(*before->of("a", kSomeKey), LimitOutcome::kRejected, kSomeKey, kStart);
-  OneRule other("10/s", "stale");
+  OneRule other("10/s", LimitOver::kStale);
   RuleOptions more;
   more.match = "b";
   more.limit_rate = "1/s";

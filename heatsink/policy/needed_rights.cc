@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "heatsink/base/printable.h"
+#include "heatsink/resp/key_slot.h"
 #include "heatsink/resp/resp.h"
-#include "heatsink/resp/slot_tags.h"
 
 namespace heatsink::policy {
 namespace {
@@ -38,7 +38,7 @@ MissingRight missing_right(const std::string& what, const std::string& without_i
           .grant = grant};
 }
 
-// What a cluster needs besides. `key`: a heartbeat key.
+// The rights that a cluster needs besides. `key`: a heartbeat key.
 std::vector<NeededRight> cluster_rights(const std::string& key) {
   const std::string copies(kNoCopies);
   const std::string nothing = "the proxy cannot find the cluster's nodes";

@@ -3,6 +3,8 @@
 // nanoseconds, bytes, numbers.
 #pragma once
 
+#include <string_view>
+
 namespace heatsink::policy {
 
 inline constexpr double kWindowMin = 1e8, kWindowMax = 3600e9;        // 100 ms .. 1 h
@@ -18,5 +20,9 @@ inline constexpr double kSpreadTtlMin = 1e8;                          // 100 ms,
 inline constexpr double kRateMin = 1, kRateMax = 1e9;                 // per second
 inline constexpr double kByteRateMin = 1024;                          // per second
 inline constexpr double kByteRateMax = 1024.0 * 1024 * 1024 * 1024;
+
+// Words for what to use instead of deprecated options that rules have, too.
+inline constexpr std::string_view kInsteadOfShare =
+    "detection.hot-qps: auto is a share of the traffic; a rule can set another hot-qps.";
 
 }  // namespace heatsink::policy

@@ -6,29 +6,39 @@
 #include <deque>
 #include <string>
 
+#include "heatsink/base/log.h"
 #include "heatsink/base/option.h"
 #include "heatsink/base/units.h"
+#include "heatsink/net/tls_context.h"
 #include "heatsink/policy/alert_options.h"
 #include "heatsink/policy/rule_options.h"
 #include "heatsink/policy/warm_options.h"
 
 namespace heatsink::policy {
 
+// The words of these options, in the order of their rows' choices.
+enum class PresentAs : std::uint8_t { kServer, kCluster };
+enum class HotChannelFor : std::uint8_t { kProxysUser, kAll, kOff };
+enum class CrossSlot : std::uint8_t { kSplit, kRefuse };
+enum class OnDown : std::uint8_t { kClose, kError };
+enum class RedactKeys : std::uint8_t { kOff, kHash };
+
 // Plain values. describe() adds the option rows, which point into this object.
 struct ProxyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
   std::string unix_mode = "600";
-  std::string present_as = "server";
+  PresentAs present_as = PresentAs::kServer;
   std::string announce_address;    // "": the address that the client came to
   std::string announce_addresses;  // "": this proxy alone
   static constexpr std::int64_t kWorkersMax = 64;
+  HotChannelFor hot_channel = HotChannelFor::kProxysUser;
   std::int64_t workers = 0;  // 0: one per core, up to kWorkersMax
   std::int64_t clients_max = 10'000;
   std::int64_t connection_rate = 0;              // per second; 0: no limit
   std::int64_t connection_rate_per_network = 0;  // as connection_rate, for each network
   std::string tls_cert, tls_key, tls_ca;
-  std::string tls_client_auth = "off";
+  net::ClientAuth tls_client_auth = net::ClientAuth::kOff;
   Nanos tls_handshake_timeout = std::chrono::seconds(10);
   std::int64_t tls_handshakes_max = 1000;
   Bytes client_output_max = mebibytes(64);
@@ -46,7 +56,7 @@ struct ProxyOptions {
   std::string upstream = "redis://127.0.0.1:6379";
   std::string upstream_password_file;
   std::string upstream_translate;
-  std::string cross_slot = "split";
+  CrossSlot cross_slot = CrossSlot::kSplit;
   std::string zone;
   std::string zones;
   std::string sentinel_user;
@@ -57,15 +67,15 @@ struct ProxyOptions {
   Nanos connect_timeout = std::chrono::seconds(1);
   Nanos response_timeout = std::chrono::seconds(10);
   Nanos slot_stats_interval = std::chrono::seconds(10);
-  std::string on_down = "close";
+  OnDown on_down = OnDown::kClose;
   Nanos connect_wait = std::chrono::seconds(2);  // 0: requests do not wait for a server
   Nanos backoff_min = Millis(50);
   Nanos backoff_max = std::chrono::seconds(2);
 
   // log.*
-  std::string log_level = "info";
+  LogLevel log_level = LogLevel::kInfo;
   std::string log_file;  // "": stderr
-  std::string log_format = "text";
+  LogFormat log_format = LogFormat::kText;
 
   // admin.*
   std::string admin = "127.0.0.1:6390";
@@ -82,14 +92,14 @@ struct ProxyOptions {
   bool doctor_enabled = true;
 
   // privacy.*
-  std::string redact_keys = "off";
+  RedactKeys redact_keys = RedactKeys::kOff;
   std::string redact_secret_file;
 
   // detection.*
   bool detection_enabled = true;
   Nanos window = std::chrono::seconds(10);
   std::int64_t slots = 10;
-  std::string dimension = "requests";
+  detect::Dimension dimension = detect::Dimension::kRequests;
   std::optional<double> hot_qps, warm_qps;  // nothing: automatic (detect::set_thresholds())
   Bytes hot_bytes = mebibytes(50);          // per second
   Bytes warm_bytes = mebibytes(10);
@@ -114,8 +124,8 @@ struct ProxyOptions {
 
   // cache.*
   bool cache_enabled = true;
-  std::string admission = "pays";
-  std::string level = "key";
+  Admission admission = Admission::kPays;
+  cache::Level level = cache::Level::kKey;
   std::int64_t maximum_size = 65'536;
   Bytes maximum_bytes = mebibytes(64);
   Bytes maximum_value_bytes = kibibytes(256);
@@ -155,9 +165,10 @@ struct ProxyOptions {
   void describe(OptionSet& set);
 
  private:
-  void describe_outages(OptionSet& set);  // outage_options.cc
-  void describe_admin(OptionSet& set);    // admin_options.cc
-  void describe_history(OptionSet& set);  // history_options.cc
+  void describe_outages(OptionSet& set);    // outage_options.cc
+  void describe_detection(OptionSet& set);  // detection_options.cc
+  void describe_admin(OptionSet& set);      // admin_options.cc
+  void describe_history(OptionSet& set);    // history_options.cc
 };
 
 }  // namespace heatsink::policy

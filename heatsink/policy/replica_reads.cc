@@ -4,16 +4,13 @@
 #include <algorithm>
 
 #include "heatsink/net/address.h"
+#include "heatsink/policy/levels.h"
 
 namespace heatsink::policy {
 namespace {
 
 ReplicaReads replica_reads_of(const RuleOptions& rule) {
-  ReplicaReads out;
-  if (rule.reads == "replicas") out.from = ReplicaReads::From::kReplicas;
-  if (rule.reads == "all") out.from = ReplicaReads::From::kAll;
-  out.lag = rule.replica_lag.value_or(out.lag);
-  return out;
+  return {rule.reads, rule.replica_lag.value_or(ReplicaReads().lag)};
 }
 
 }  // namespace
@@ -38,15 +35,15 @@ Nanos shortest_lag(const std::vector<ReplicaReads>& rules) {
 }
 
 std::string replica_fault(const ProxyOptions& options, const RuleOptions& rule) {
-  if (rule.reads == "master") {
+  if (rule.reads == ReadsFrom::kMaster) {
     if (!rule.replica_lag) return "";
     return "replica-lag is " + format_duration(*rule.replica_lag) +
            ", but this rule reads from the master: write reads: replicas, or remove it";
   }
-  const std::string reads = "reads: " + rule.reads;
-  const std::string& level = rule.level == kInherit ? options.level : rule.level;
-  if (level != "ttl" && level != "off")
-    return reads + " does not keep the promises of level " + level +
+  const std::string reads = "reads: " + std::string(to_string(rule.reads));
+  const cache::Level level = rule.level.value_or(options.level);
+  if (level != cache::Level::kTtl && level != cache::Level::kOff)
+    return reads + " does not keep the promises of level " + to_string(level) +
            ", which this rule has: write level: off or level: ttl, or remove reads";
   if (!options.detection_enabled)
     return reads +

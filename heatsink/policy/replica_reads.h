@@ -13,11 +13,7 @@ namespace heatsink::policy {
 
 // Where reads of a rule's hot keys go.
 struct ReplicaReads {
-  enum class From : std::uint8_t {
-    kMaster,
-    kReplicas,
-    kAll,  // replicas, and the master as one of them
-  };
+  using From = ReadsFrom;
   From from = From::kMaster;
   // A replica answers only if it is proven to have all that the master had this long ago.
   Nanos lag = std::chrono::seconds(1);
@@ -30,7 +26,7 @@ std::vector<ReplicaReads> replica_reads_of_rules(const ProxyOptions& options);
 // The shortest lag of these; 0: none reads from replicas.
 Nanos shortest_lag(const std::vector<ReplicaReads>& rules);
 
-// What is wrong with a rule's reads and replica-lag, and how to fix it; "": nothing.
+// The fault of a rule's reads and replica-lag, and how to fix it; "": nothing.
 std::string replica_fault(const ProxyOptions& options, const RuleOptions& rule);
 
 }  // namespace heatsink::policy

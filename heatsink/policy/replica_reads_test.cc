@@ -55,7 +55,7 @@ TEST_F(ReplicaReadsOptionsTest, LevelsThatPromiseMoreAreRefused) {
   EXPECT_EQ(rule_faults(options).size(), 3U) << "the start and `config check` ask there";
   EXPECT_EQ(fault_of("match=a,reads=replicas,level=ttl"), "");
   EXPECT_EQ(fault_of("match=a,reads=replicas,level=off"), "");
-  options.level = "ttl";
+  options.level = cache::Level::kTtl;
   EXPECT_EQ(fault_of("match=a,reads=replicas"), "");
 }
 

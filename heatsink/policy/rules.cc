@@ -20,12 +20,6 @@ namespace {
 using detect::Dimension;
 using detect::Measure;
 
-Dimension dimension_of(const std::string& name) {
-  for (const Dimension dimension : {Dimension::kBytes, Dimension::kWrites, Dimension::kMisses})
-    if (name == detect::to_string(dimension)) return dimension;
-  return Dimension::kRequests;
-}
-
 double per_second(Bytes bytes) { return static_cast<double>(bytes.count); }
 
 // Per second, in the dimension's unit; nothing: automatic.
@@ -89,8 +83,7 @@ std::string threshold_fault(const ProxyOptions& options, const RuleOptions& rule
   const std::string unit = bytes ? "bytes" : "qps";
   if (!hot)
     return fmt::format(
-        "warm-qps is above {:g}, the least that hot-qps: auto may be: lower it, or "
-        "set hot-qps",
+        "warm-qps is above {:g}, the least that hot-qps: auto may be: lower it, or set hot-qps",
         detect::kAutomaticHotRate);
   return "warm-" + unit + " is above hot-" + unit + ": lower the first or raise the second";
 }
@@ -134,14 +127,10 @@ detect::Rule rule_of(const ProxyOptions& options, const RuleOptions& rule) {
 
 }  // namespace
 
-Measure measure_of(const ProxyOptions& options) {
-  return {options.window, dimension_of(options.dimension)};
-}
+Measure measure_of(const ProxyOptions& options) { return {options.window, options.dimension}; }
 
 Measure measure_of(const ProxyOptions& options, const RuleOptions& rule) {
-  const bool inherits = rule.dimension == kInherit;
-  return {rule.window.value_or(options.window),
-          dimension_of(inherits ? options.dimension : rule.dimension)};
+  return {rule.window.value_or(options.window), rule.dimension.value_or(options.dimension)};
 }
 
 std::vector<RuleFault> rule_faults(const ProxyOptions& options) {

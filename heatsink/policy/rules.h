@@ -16,7 +16,7 @@
 
 namespace heatsink::policy {
 
-// What is counted for all keys, or for the keys of `rule`. REQUIRES a dimension that the option
+// The measure for all keys, or for the keys of `rule`. REQUIRES a dimension that the option
 // rows accept.
 detect::Measure measure_of(const ProxyOptions& options);
 detect::Measure measure_of(const ProxyOptions& options, const RuleOptions& rule);
@@ -34,9 +34,9 @@ using ShownName = std::function<std::string(std::string_view)>;
 Result<detect::RuleSet> rule_set(const ProxyOptions& options, const ShownName& shown = {});
 detect::SelectorOptions selector_options(const ProxyOptions& options, const detect::RuleSet& rules);
 
-// What each of `workers` shards counts, one entry for each of rules.measures(). A key is urgent
-// once one shard has seen its part of a threshold, or of the beginning of a burst. `instances`: how
-// many proxies add up their counts.
+// The measures that each of `workers` shards counts, one entry for each of rules.measures(). A key
+// is urgent once one shard has seen its part of a threshold, or of the beginning of a burst.
+// `instances`: how many proxies add up their counts.
 std::vector<detect::MeasureOptions> measure_options(const ProxyOptions& options,
                                                     const detect::RuleSet& rules,
                                                     std::uint64_t instances = 1);
@@ -45,7 +45,7 @@ std::vector<detect::CountLevel> shard_floors(const ProxyOptions& options,
                                              const detect::RuleSet& rules,
                                              std::uint64_t instances = 1);
 
-// What it means that no key is hot: "no key reaches 3000/s (detection.hot-qps) or the threshold of
+// The meaning of "no key is hot": "no key reaches 3000/s (detection.hot-qps) or the threshold of
 // its rule (2 rules)".
 std::string quiet_sentence(const ProxyOptions& options);
 // "at least 3000/s (detection.hot-qps) or the threshold of its rule (2 rules)"

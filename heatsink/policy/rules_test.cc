@@ -65,7 +65,9 @@ TEST_F(Rules, EveryDimensionCanBeWritten) {
   for (const auto& [name, dimension] :
        {std::pair("requests", Dimension::kRequests), std::pair("bytes", Dimension::kBytes),
         std::pair("writes", Dimension::kWrites), std::pair("misses", Dimension::kMisses)}) {
-    options.dimension = name;
+    OptionSet set;
+    options.describe(set);
+    EXPECT_TRUE(set.set("detection.dimension", name).ok());
     EXPECT_EQ(measure_of(options).dimension, dimension);
     add(std::string("match=a,window=1s,dimension=") + name);
     EXPECT_EQ(measure_of(options, options.rules.back()),
@@ -100,7 +102,7 @@ TEST_F(Rules, BytesAndRequestsAreNeverMixed) {
                           "hot-qps, or dimension: bytes"));
   EXPECT_THAT(faults_of("match=a,dimension=writes,warm-bytes=5mb"),
               ElementsAre(HasSubstr("this rule counts writes")));
-  options.dimension = "bytes";
+  options.dimension = detect::Dimension::kBytes;
   EXPECT_THAT(faults_of("match=a,hot-bytes=50mb"), IsEmpty());
 }
 
@@ -224,10 +226,10 @@ TEST_F(Rules, QuietSentenceNamesTheThresholds) {
   EXPECT_EQ(quiet_sentence(options),
             "no key reaches 3000/s (detection.hot-qps) or 2% of the traffic (detection.hot-share) "
             "or the threshold of its rule (1 rule)");
-  options.dimension = "bytes";
+  options.dimension = detect::Dimension::kBytes;
   EXPECT_THAT(quiet_sentence(options), HasSubstr("no key reaches 50mb/s (detection.hot-bytes)"));
   options.hot_qps = 1e6;
-  options.dimension = "requests";
+  options.dimension = detect::Dimension::kRequests;
   EXPECT_THAT(quiet_sentence(options), HasSubstr("no key reaches 1000000/s"));
 }
 

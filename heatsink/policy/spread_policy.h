@@ -26,7 +26,7 @@ struct SpreadPolicy {
 // off. Empty if no rule spreads keys.
 std::vector<SpreadPolicy> spreads_of_rules(const ProxyOptions& options);
 
-// What is wrong with a rule's spread.*, and how to fix it; "": nothing.
+// The fault of a rule's spread.*, and how to fix it; "": nothing.
 std::string spread_fault(const ProxyOptions& options, const RuleOptions& rule);
 
 }  // namespace heatsink::policy

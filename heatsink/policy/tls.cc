@@ -2,21 +2,12 @@
 #include "heatsink/policy/tls.h"
 
 namespace heatsink::policy {
-namespace {
-
-net::ClientAuth client_auth_of(const ProxyOptions& options) {
-  if (options.tls_client_auth == "required") return net::ClientAuth::kRequired;
-  return options.tls_client_auth == "optional" ? net::ClientAuth::kOptional : net::ClientAuth::kOff;
-}
-
-}  // namespace
-
 std::vector<std::string> tls_faults(const ProxyOptions& options, const net::RedisUrl& upstream) {
   std::vector<std::string> faults;
   const auto require = [&](bool truth, const char* sentence) {
     if (!truth) faults.emplace_back(sentence);
   };
-  const bool asks = options.tls_client_auth != "off";
+  const bool asks = options.tls_client_auth != net::ClientAuth::kOff;
   require(options.tls_cert.empty() == options.tls_key.empty(),
           "TLS for clients needs both proxy.tls-cert and proxy.tls-key: set both, or none");
   require(!asks || !options.tls_cert.empty(),
@@ -33,8 +24,8 @@ std::vector<std::string> tls_faults(const ProxyOptions& options, const net::Redi
   const bool given = !options.upstream_tls_ca.empty() || !options.upstream_tls_cert.empty() ||
                      !options.upstream_tls_server_name.empty() || !options.upstream_tls_verify;
   require(upstream.tls || !given,
-          "upstream.tls-* is set, but upstream.url has no TLS: use rediss://, or remove "
-          "upstream.tls-*");
+          "upstream.tls-* is set, but upstream.url has no TLS: "
+          "use rediss://, or remove upstream.tls-*");
   return faults;
 }
 
@@ -42,7 +33,7 @@ Result<TlsContexts> load_tls(const ProxyOptions& options, const net::RedisUrl& u
   TlsContexts contexts;
   if (!options.tls_cert.empty()) {
     Result<net::TlsContext> clients = net::TlsContext::server(
-        {options.tls_cert, options.tls_key, options.tls_ca, client_auth_of(options)});
+        {options.tls_cert, options.tls_key, options.tls_ca, options.tls_client_auth});
     if (!clients.ok()) return clients.error();
     contexts.clients = *std::move(clients);
   }

@@ -15,12 +15,12 @@ void WarmingOptions::describe(OptionSet& set) {
   set.add({.name = "key", .target = &key, .help = "Exact name of the key."});
   set.add({.name = "file",
            .target = &file,
-           .help = "Instead of key: a file with up to 1000 key names, one per line. It is read at "
-                   "the start."});
+           .help = "Instead of key: a file with up to 1000 key names, one per line. "
+                   "It is read at the start."});
   set.add({.name = "pattern",
            .target = &pattern,
-           .help = "Instead of key: a glob such as product:*. The proxy looks for its keys with "
-                   "SCAN when the window opens."});
+           .help = "Instead of key: a glob such as product:*. "
+                   "The proxy looks for its keys with SCAN when the window opens."});
   set.add({"limit", &keys_max, "Maximum number of keys of a pattern.", 1,
            report::WarmPattern::kKeysMax});
   set.add(
@@ -42,8 +42,8 @@ void WarmingOptions::describe(OptionSet& set) {
        .help = "Days on which the window begins, such as mon-fri or sat,sun. Empty: every day."});
   set.add({.name = "zone",
            .target = &zone,
-           .help = "Time zone: local (of this machine, or of the environment's TZ), UTC, or an "
-                   "offset such as +02:00."});
+           .help = "Time zone: local (of this machine, or of the environment's TZ), "
+                   "UTC, or an offset such as +02:00."});
 }
 
 Result<std::vector<report::WarmKey>> WarmingOptions::keys() const {

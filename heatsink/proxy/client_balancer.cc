@@ -5,8 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "heatsink/base/cpu_limits.h"
-#include "heatsink/base/file_text.h"
+#include "heatsink/base/process_limits.h"
 
 namespace heatsink::proxy {
 namespace {

@@ -14,12 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/base/cpu_limits.h"
-#include "heatsink/base/file_limits.h"
 #include "heatsink/base/log.h"
 #include "heatsink/base/memory_reserve.h"
+#include "heatsink/base/process_limits.h"
 #include "heatsink/base/process_metrics.h"
-#include "heatsink/base/secret_file.h"
 #include "heatsink/base/sign_of_life.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/proxy/client_balancer.h"
@@ -36,7 +34,7 @@ namespace heatsink::proxy {
 namespace {
 
 // A thread at rest gives a sign every two seconds, and one with the largest detection.tick every
-// five (worker.cc, copy_keeper.cc).
+// five (work_pace.h, copy_keeper.cc).
 constexpr Nanos kStuckAfter = std::chrono::seconds(10);
 
 Status alive_thread(const std::string& name, const SignOfLife& sign, TimePoint now) {
@@ -50,15 +48,6 @@ Status alive_thread(const std::string& name, const SignOfLife& sign, TimePoint n
 
 // For `top -H` and debuggers; at most 15 characters.
 void name_this_thread(const char* name) { pthread_setname_np(pthread_self(), name); }
-
-Result<policy::KeyDisplay> display_of(const policy::ProxyOptions& options) {
-  if (options.redact_keys == "off") return policy::KeyDisplay();
-  if (options.redact_secret_file.empty())
-    return policy::KeyDisplay::hashed(policy::random_secret());
-  Result<std::string> secret = read_secret_file(options.redact_secret_file);
-  if (!secret.ok()) return secret.error();
-  return policy::KeyDisplay::hashed(std::move(secret).value());
-}
 
 // Opens a connection only if a rule has such a limit.
 std::unique_ptr<fleet::ServerLimits> fleet_limits(const policy::ProxyOptions& options,
@@ -196,7 +185,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start_or_throw(const policy::ProxyOptions&
   // SharedState's constructor cannot report an error, so the rules are checked here.
   if (const Result<detect::RuleSet> rules = policy::rule_set(options); !rules.ok())
     return rules.error();
-  Result<policy::KeyDisplay> shown = display_of(options);
+  Result<policy::KeyDisplay> shown = policy::key_display_of(options);
   if (!shown.ok()) return shown.error();
   Result<policy::TlsContexts> tls = policy::load_tls(options, *upstream);
   if (!tls.ok()) return tls.error();
@@ -280,6 +269,14 @@ Result<std::uint64_t> Proxy::apply(const policy::ProxyOptions& options) {
   return next->generation;
 }
 
+report::DropReport Proxy::drop_copies(report::WarmKey key, std::string who) {
+  return threads_->keeper.queries().drop_copies(std::move(key), std::move(who));
+}
+
+void Proxy::add_order_event(std::string reason, report::WarmKey key) {
+  threads_->keeper.add_order_event(std::move(reason), std::move(key));
+}
+
 void Proxy::add_config_event(report::Event::Config config, std::string reason) {
   threads_->keeper.add_config_event(config, std::move(reason));
 }
@@ -296,7 +293,7 @@ std::uint16_t Proxy::port() const { return threads_->port; }
 std::vector<report::Event> Proxy::events() const { return threads_->keeper.events(); }
 
 report::Report Proxy::report() const {
-  report::Report report = threads_->keeper.report();
+  report::Report report = threads_->keeper.queries().report();
   for (const auto& worker : threads_->workers)
     if (report.copies)
       report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
@@ -307,15 +304,15 @@ report::Report Proxy::report() const {
 const heat::History& Proxy::heat() const { return threads_->shared.heat; }
 
 report::WarmReport Proxy::warm(report::WarmOrder order) {
-  return threads_->keeper.warm(std::move(order));
+  return threads_->keeper.queries().warm(std::move(order));
 }
 
 report::WarmReport Proxy::warmed(std::uint64_t search) const {
-  return threads_->keeper.warmed(search);
+  return threads_->keeper.queries().warmed(search);
 }
 
 report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
-  return threads_->keeper.inspect(std::move(name), db);
+  return threads_->keeper.queries().inspect(std::move(name), db);
 }
 
 std::vector<report::ReplicaReport> Proxy::replicas() const {
@@ -362,7 +359,7 @@ Proxy::Draining Proxy::draining() const {
 Status Proxy::ready() const {
   if (threads_->shared.drain.on)
     return Error{ErrorCode::kUnavailable, "draining: the proxy is shutting down"};
-  const report::Report report = threads_->keeper.report();
+  const report::Report report = threads_->keeper.queries().report();
   if (report.upstream_up) return Unit{};
   return Error{ErrorCode::kUnavailable,
                "upstream " + report.upstream + " is not reachable: " + report.upstream_problem};
@@ -383,7 +380,7 @@ const std::vector<int>& Proxy::listeners() const { return threads_->listener_num
 net::SocketFile& Proxy::socket_file() { return threads_->socket_file; }
 std::uint64_t Proxy::next_client_id() const { return threads_->shared.next_client_id; }
 void Proxy::begin_client_ids_at(std::uint64_t id) { threads_->shared.next_client_id = id; }
-copies::Learned Proxy::learned() { return threads_->keeper.learned(); }
+copies::Learned Proxy::learned() { return threads_->keeper.queries().learned(); }
 void Proxy::begin_with(const copies::Learned& learned) { threads_->keeper.begin_with(learned); }
 
 void Proxy::set_accepting(bool wanted) {
@@ -396,11 +393,11 @@ void Proxy::set_accepting(bool wanted) {
   for (std::future<void>& each : done) each.wait();
 }
 
-std::vector<copies::CopyKeeper::LastingKey> Proxy::hot_names(std::size_t count_max) {
-  return threads_->keeper.hot_names(count_max);
+std::vector<copies::LastingKey> Proxy::hot_names(std::size_t count_max) {
+  return threads_->keeper.queries().hot_names(count_max);
 }
 
-void Proxy::warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least) {
+void Proxy::warm_all(std::vector<copies::LastingKey> keys, Nanos at_least) {
   threads_->keeper.warm_all(std::move(keys), at_least);
 }
 

@@ -51,6 +51,11 @@ class Proxy {
   // Keys that an operator has made hot. Each call takes up to three seconds.
   report::WarmReport warm(report::WarmOrder order);
   report::WarmReport warmed(std::uint64_t search = 0) const;
+  // Drops the copies of a key; they may come back, as the report says. `who`: for the event. Takes
+  // up to a second.
+  report::DropReport drop_copies(report::WarmKey key, std::string who);
+  // An event for people: an operator has ordered something. Logs it, too.
+  void add_order_event(std::string reason, report::WarmKey key);
   // Everything known about a key. Asks the server about its value, and takes up to two seconds.
   report::KeyInspection inspect(std::string name, std::uint32_t db) const;
   // That hot keys may be read from; empty without a rule that does.
@@ -94,8 +99,8 @@ class Proxy {
   void set_accepting(bool wanted);            // returns when all workers do so
   std::uint64_t next_client_id() const;
   void begin_client_ids_at(std::uint64_t id);
-  std::vector<copies::CopyKeeper::LastingKey> hot_names(std::size_t count_max);
-  void warm_all(std::vector<copies::CopyKeeper::LastingKey> keys, Nanos at_least);
+  std::vector<copies::LastingKey> hot_names(std::size_t count_max);
+  void warm_all(std::vector<copies::LastingKey> keys, Nanos at_least);
   copies::Learned learned();
   void begin_with(const copies::Learned& learned);
   // As the calls of Worker with these names, for all workers.

@@ -30,6 +30,9 @@ constexpr MetricRow kHitsByCommand{"heatsink_local_hits_by_command_total", Metri
                                    "Commands answered from local copies, by command.", "command"};
 constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
                              "Client connections open now."};
+constexpr MetricRow kSubscribers{
+    "heatsink_verdict_subscribers", MetricKind::kGauge,
+    "Clients that have subscribed to __heatsink__:hot, the channel for verdicts."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients hold now."};
 constexpr MetricRow kUp{
@@ -189,11 +192,12 @@ void append_memory(MetricSamples& samples, const SharedState& shared,
     use.clients += worker->memory().clients.load(std::memory_order_relaxed);
     use.upstream += worker->memory().upstream.load(std::memory_order_relaxed);
     use.detection += worker->memory().detection.load(std::memory_order_relaxed);
+    use.addresses += worker->client_commands()->memory_bytes();
   }
   // A copy's entry, and its places in the index and among the names (cache/hot_table.h).
   constexpr std::uint64_t kEntryBytes = 240;
   use.copies = report.cached_bytes + report.cached_entries * kEntryBytes;
-  use.addresses = shared.client_names.memory_bytes();
+  use.addresses += keeper.client_bytes() + shared.client_names.memory_bytes();
   use.history = keeper.history_bytes() + shared.heat.memory_bytes();
   use.log = log_bytes_waiting();
   use.tls = net::tls_memory_bytes();
@@ -246,6 +250,7 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   add(kUpstreamUp, report.upstream_up ? 1 : 0);
   append_upstream(samples, shared);
   add(kClients, report.clients);
+  add(kSubscribers, shared.hot_subscribers.load(std::memory_order_relaxed));
   add(kPrivate, shared.private_connections.load());
   add(kUp, shared.proof.up() ? 1 : 0);
   add(kEntries, report.cached_entries);
@@ -263,6 +268,7 @@ MetricRows metric_rows() {
                   &kBuffers,
                   &kHitsByCommand,
                   &kClients,
+                  &kSubscribers,
                   &kPrivate,
                   &kUp,
                   &kEntries,

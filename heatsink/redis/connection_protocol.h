@@ -30,10 +30,10 @@ class ConnectionProtocol {
 
   // How many commands were added to output() since the last call.
   std::uint64_t take_commands() { return std::exchange(commands_, 0); }
+  void note_command() { ++commands_; }  // for the protocol and its parts
 
  protected:
   ~ConnectionProtocol() = default;
-  void note_command() { ++commands_; }
 
  private:
   std::uint64_t commands_ = 0;

@@ -25,8 +25,8 @@ std::string login_problem(std::string_view error) {
   std::string out = std::string(kLoginRefused) + std::string(code.substr(0, 32)) + "): ";
   if (code == "NOAUTH")
     return out +
-           "it wants a password, and none is given: set upstream.password-file (the proxy), or put "
-           "it into the URL (the library)";
+           "it wants a password, and none is given: "
+           "set upstream.password-file (the proxy), or put it into the URL (the library)";
   if (code == "WRONGPASS")
     return out +
            "the user or the password is wrong: compare upstream.url and upstream.password-file "

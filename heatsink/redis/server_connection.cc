@@ -105,8 +105,8 @@ void ServerConnection::log_loss(const std::string& why) const {
   }
   log_limited(LogLevel::kWarning, use_,
               "no " + use_ + ": " + why +
-                  "; it connects again by itself: if this line comes back, look at the server, the "
-                  "network and the login",
+                  "; it connects again by itself: "
+                  "if this line comes back, look at the server, the network and the login",
               loop_.now());
 }
 

@@ -36,60 +36,45 @@ void Tracker::set_options(TrackerOptions options) {
 
 void Tracker::connected(TimePoint now) {
   state_ = State::kHandshake;
-  facts_ = {};
-  evicts_by_use_.reset();
-  rights_.reset();
-  swaps_.reset();
-  use_asked_from_ = {};
-  db_ = 0;
-  db_refusal_.clear();
-  shows_encodings_ = true;
-  cluster_ = found_replica_ = false;
-  slots_.reset();
-  first_proof_at_.reset();
-  epoch_asked_at_.reset();
-  own_epoch_.reset();
-  proves_by_writing_ = false;
+  requests_.begin();
+  server_.begin();
+  questions_.begin();
+  proofs_.begin();
+  fills_.begin();
   names_.clear();
   // Before AUTH: the reply tells whether a fresh connection may run commands.
-  if (options_.tracking) send(Kind::kPing, {"PING"}, now);
-  append_hello(output_, resp::Protocol::kResp3, options_.credentials, options_.name);
-  expect({Kind::kHello, now});
+  if (options_.tracking) requests_.send(Question::kPing, {"PING"}, now);
+  append_hello(requests_.output(), resp::Protocol::kResp3, options_.credentials, options_.name);
+  requests_.expect({Question::kHello, now});
   if (options_.tracking) {
-    send(Kind::kCommand, {"COMMAND"}, now);
+    requests_.send(Question::kCommand, {"COMMAND"}, now);
     // Before all fills, so that the connection reads no key untracked.
-    send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
+    requests_.send(Question::kTracking, {"CLIENT", "TRACKING", "ON"}, now);
   }
-  if (options_.rights_interval > Nanos(0)) ask_rights(now);
-  if (options_.is_node) ask_settings(now);
+  if (options_.rights_interval > Nanos(0)) questions_.ask_rights(now);
+  if (options_.is_node) proofs_.ask_settings(now);
   if (options_.swap_interval > Nanos(0)) ask_swaps(now, false);  // from here on it counts
   send_heartbeat(now);
 }
 
-// EXISTS comes last, so that its reply is a proof by a server that passed the other checks.
+// EXISTS comes last, so that its reply is a proof by a server that passed the
+// other checks. Only the use is asked behind the proof, which INFO would delay.
 void Tracker::send_heartbeat(TimePoint now) {
-  if (state_ != State::kHandshake) send(Kind::kRole, {"HELLO", "3"}, now);
-  if (cluster_ && !options_.is_node) send(Kind::kSlots, {"CLUSTER", "NODES"}, now);
-  const bool asks_swaps =
-      options_.swap_interval > Nanos(0) && state_ != State::kHandshake && !rests_;
-  // At the next heartbeat it would be too late.
-  const Nanos age = now - swaps_asked_at_ + options_.heartbeat_interval;
-  if (asks_swaps && age > options_.swap_interval) ask_swaps(now, false);
-  send_proof(Kind::kHeartbeat, now, 0);
+  const bool is_first = state_ == State::kHandshake;
+  if (!is_first) requests_.send(Question::kRole, {"HELLO", "3"}, now);
+  if (server_.is_in_cluster() && !options_.is_node)
+    requests_.send(Question::kSlots, {"CLUSTER", "NODES"}, now);
+  const bool asks_swaps = !is_first && !rests_;
+  if (asks_swaps && questions_.are_swaps_due(now)) ask_swaps(now, false);
+  proofs_.send(Question::kHeartbeat, now, 0);
   heartbeat_in_flight_ = true;
   heartbeat_sent_at_ = now;
-  ask_use(now);
+  if (!is_first) questions_.ask_use_if_due(now);
 }
 
-void Tracker::send(Kind kind, std::initializer_list<std::string_view> args, TimePoint now,
-                   std::uint64_t token) {
-  resp::append_request(output_, args);
-  expect({kind, now, token});
-}
-
-void Tracker::expect(Expected expected) {
-  note_command();
-  expected_.push_back(expected);
+// A node of a cluster has no SWAPDB.
+void Tracker::ask_swaps(TimePoint now, bool after_code) {
+  if (!server_.is_in_cluster() && !options_.is_node) questions_.ask_swaps(now, after_code);
 }
 
 Status Tracker::received(std::string_view bytes, TimePoint now) {
@@ -108,12 +93,14 @@ Status Tracker::received(std::string_view bytes, TimePoint now) {
 
 // What arrives is a reply whose length the key's value decides.
 bool Tracker::answers_long() const {
-  if (expected_.empty() || !scanner_.header_known() || scanner_.type() == '>') return false;
-  return expected_.front().kind == Kind::kRead || expected_.front().kind == Kind::kNames;
+  if (requests_.empty() || !scanner_.header_known() || scanner_.type() == '>') return false;
+  const Question question = requests_.oldest().question;
+  return question == Question::kRead || question == Question::kNames;
 }
 
-// A reply too long to keep is skipped. The tracker does not wait for one so long that the
-// invalidations behind it would come late: it closes the connection.
+// A reply too long to keep is skipped. The tracker does not wait for one so
+// long that the invalidations behind it would come late: it closes the
+// connection.
 Status Tracker::keep(std::string_view bytes) {
   element_bytes_ += bytes.size();
   const std::int64_t announced = scanner_.header_known() ? scanner_.announced() : 0;
@@ -121,7 +108,7 @@ Status Tracker::keep(std::string_view bytes) {
       std::max(element_bytes_, static_cast<std::uint64_t>(std::max<std::int64_t>(announced, 0)));
   const bool is_long = answers_long();
   if (is_long && size > options_.reply_bytes_max) {
-    on_fill_reply(expected_.front(), nullptr);
+    on_fill_reply(requests_.oldest(), nullptr);
     return Error{ErrorCode::kOutOfRange, "the value of a hot key has become larger than " +
                                              format_bytes(Bytes{options_.reply_bytes_max})};
   }
@@ -139,9 +126,7 @@ Status Tracker::on_element(TimePoint now) {
   Value value;
   std::size_t consumed = 0;
   if (std::exchange(element_bytes_, 0) > input_.size()) {
-    const Expected expected = expected_.front();
-    expected_.pop_front();
-    on_fill_reply(expected, nullptr);
+    on_fill_reply(requests_.take_oldest(), nullptr);
   } else if (resp::parse_value(input_.view(), value, consumed) != resp::ValueStatus::kValue) {
     return protocol_error("invalid RESP");
   } else {
@@ -157,18 +142,18 @@ void Tracker::disconnected(const std::string& reason) {
   scanner_ = {};
   element_bytes_ = 0;
   input_.release();
-  output_.release();
+  requests_.output().release();
   events_.on_down(reason);
   fail_outstanding();
-  expected_.clear();
-  fills_.clear();
+  requests_.end();
+  fills_.end();
 }
 
 Status Tracker::tick(TimePoint now) {
   if (state_ == State::kDisconnected) return Unit{};
-  if (!expected_.empty()) {
+  if (!requests_.empty()) {
     // The server replies in order, so the oldest request has waited longest.
-    const Nanos waiting = now - expected_.front().sent_at;
+    const Nanos waiting = now - requests_.oldest().sent_at;
     if (Status late = check_gap(now); !late.ok()) return late;
     if (waiting > options_.response_timeout) {
       return Error{ErrorCode::kTimedOut,
@@ -176,12 +161,11 @@ Status Tracker::tick(TimePoint now) {
                        format_duration(options_.response_timeout)};
     }
     if (waiting > options_.max_staleness) stall("the server does not answer");
-    if (waiting > options_.fill_timeout) fail_fills();
+    if (waiting > options_.fill_timeout) fills_.fail_all();
   }
-  const bool asks_rights = options_.rights_interval > Nanos(0) && state_ != State::kHandshake;
-  if (asks_rights && now - rights_asked_at_ >= options_.rights_interval) ask_rights(now);
-  const Nanos interval = heartbeat_pause();
-  if (state_ != State::kHandshake) send_heartbeat_if_due(now, interval);
+  if (state_ == State::kHandshake) return Unit{};
+  questions_.ask_rights_if_due(now);
+  send_heartbeat_if_due(now, heartbeat_pause());
   return Unit{};
 }
 
@@ -189,23 +173,52 @@ void Tracker::send_heartbeat_if_due(TimePoint now, Nanos interval) {
   if (!heartbeat_in_flight_ && now - heartbeat_sent_at_ >= interval) send_heartbeat(now);
 }
 
-void Tracker::select(std::uint32_t db, TimePoint now) {
-  if (db == db_) return;
-  send(Kind::kSelect, {"SELECT", std::to_string(db)}, now);
-  db_ = db;
+Nanos Tracker::heartbeat_pause() const {
+  Nanos pause =
+      std::max(options_.heartbeat_interval, rests_ && up() ? options_.rest_interval : Nanos(0));
+  if (proofs_.has_many_slots()) pause = std::max(pause, options_.max_staleness / 3);
+  return pause;
+}
+
+// What a node answers after it stood still may have been asked before another
+// one took its place.
+Status Tracker::check_gap(TimePoint now) const {
+  if (options_.gap_max == Nanos(0) || requests_.empty()) return Unit{};
+  if (state_ == State::kHandshake && !proofs_.has_first()) return Unit{};
+  if (now - requests_.oldest().sent_at <= options_.gap_max) return Unit{};
+  return Error{ErrorCode::kTimedOut,
+               "the node did not answer for more than " + format_duration(options_.gap_max)};
+}
+
+// ---- what the owner asks
+
+void Tracker::fill(FillId id, const FillQuestion& question, TimePoint now) {
+  Fill fill = fills_.make(id, question, server_.facts(), now);
+  if (state_ != State::kUp) {
+    events_.on_filled(fill.reply());
+    return;
+  }
+  if (options_.tracking && !names_.admit(question.key)) {
+    fill.mark_table_full();
+    events_.on_filled(fill.reply());
+    return;
+  }
+  // The heartbeat goes first: it proves that the fill reads from the right
+  // server.
+  if (rests_) send_heartbeat_if_due(now, options_.heartbeat_interval);
+  fills_.send(std::move(fill), question, now);
 }
 
 void Tracker::ask_eviction(TimePoint now) {
-  if (state_ == State::kUp) send(Kind::kEviction, {"INFO", "memory"}, now);
+  if (state_ == State::kUp) questions_.ask_eviction(now);
 }
 
 void Tracker::touch(std::uint32_t db, std::span<const std::string_view> keys, TimePoint now) {
   if (state_ != State::kUp || keys.empty()) return;
-  select(db, now);
+  requests_.select(db, now);
   std::vector<std::string_view> request = {"TOUCH"};
   request.insert(request.end(), keys.begin(), keys.end());
-  resp::append_request(output_, request);
-  expect({Kind::kTouch, now});
+  requests_.send(Question::kTouch, request, now);
 }
 
 void Tracker::barrier(std::uint64_t token, TimePoint now, bool after_code) {
@@ -214,8 +227,10 @@ void Tracker::barrier(std::uint64_t token, TimePoint now, bool after_code) {
     return;
   }
   if (after_code) ask_swaps(now, true);
-  send_proof(Kind::kBarrier, now, token);
+  proofs_.send(Question::kBarrier, now, token);
 }
+
+// ---- what arrives
 
 Status Tracker::on_push(const Value& push) {
   // Other kinds of pushes do not concern copies.
@@ -231,124 +246,137 @@ Status Tracker::on_push(const Value& push) {
   for (const Value& name : names.items) {
     if (!name.is_text()) return protocol_error("an invalidation with a malformed name");
     names_.forget(name.text);
-    invalidate(name.text);
+    fills_.changed(name.text);
+    events_.on_invalidate(name.text);
   }
   return Unit{};
 }
 
-// A push before the first reply is older than all reads of the fill, which have tracked the name
-// again. Between the replies it means that they may not belong together.
-void Tracker::invalidate(std::string_view name) {
-  for (Fill& fill : fills_) {
-    if (fill.key() == name) fill.mark_changed();
-  }
-  events_.on_invalidate(name);
-}
-
 void Tracker::flush() {
-  for (Fill& fill : fills_) fill.mark_changed();
+  fills_.all_changed();
   events_.on_flush();
 }
 
 Status Tracker::on_reply(const Value& reply, TimePoint now) {
-  if (expected_.empty()) return protocol_error("a reply without a request");
-  const Expected expected = expected_.front();
-  expected_.pop_front();
-  Status done = on_answer(expected, reply, now);
+  if (requests_.empty()) return protocol_error("a reply without a request");
+  const Asked asked = requests_.take_oldest();
+  Status done = on_answer(asked, reply, now);
   // Unanswered: disconnected() then fails it, so its caller gets an outcome.
-  if (!done.ok()) expected_.push_front(expected);
+  if (!done.ok()) requests_.put_back(asked);
   return done;
 }
 
-Status Tracker::on_answer(const Expected& expected, const Value& reply, TimePoint now) {
-  if (options_.is_node && refuses_slot(expected, reply)) return Unit{};
-  // PING precedes AUTH and may get NOAUTH, HELLO logs in: there is no proof yet. As a reply to any
-  // later request, such an error ends it.
-  if (reply.is_error() && ends_proof(reply.text) && expected.kind != Kind::kPing &&
-      expected.kind != Kind::kHello) {
+// Each part takes the replies to its own questions.
+Status Tracker::on_answer(const Asked& asked, const Value& reply, TimePoint now) {
+  if (options_.is_node && refuses_slot(asked, reply)) return Unit{};
+  // PING precedes AUTH and may get NOAUTH, HELLO logs in: there is no proof
+  // yet. As a reply to any later request, such an error ends it.
+  if (reply.is_error() && ends_proof(reply.text) && asked.question != Question::kPing &&
+      asked.question != Question::kHello) {
     return refusal_error("tracking lost", reply);
   }
-  switch (expected.kind) {
-    case Kind::kRole:
-      return on_role(reply);
-    case Kind::kSlots:
+  if (is_of_fill(asked.question)) {
+    on_fill_reply(asked, &reply);
+    return Unit{};
+  }
+  switch (asked.question) {
+    case Question::kRole:
+      return server_.on_role(reply);
+    case Question::kSlots:
       return on_slots(reply);
-    case Kind::kView:
-      on_view(reply, expected.sent_at);
-      return Unit{};
-    case Kind::kSlotProof:
-      return on_slot_proof(reply);
-    case Kind::kReadsWhenDown:
-    case Kind::kNodeTimeout:
-      on_setting(expected.kind, reply);
-      return Unit{};
-    case Kind::kHeartbeat:
-    case Kind::kBarrier:
-      return on_proof(expected, reply, now);
-    case Kind::kSelect:
-      on_select(reply);
-      return Unit{};
-    case Kind::kTtl:
-    case Kind::kEncoding:
-    case Kind::kRead:
-    case Kind::kNames:
-    case Kind::kFieldEnds:
-      on_fill_reply(expected, &reply);
-      return Unit{};
-    case Kind::kEviction:
-      on_eviction(reply);
-      return Unit{};
-    case Kind::kTouch:
-      return Unit{};  // NOPERM changes nothing: then the server may evict the keys
-    case Kind::kRights:
-      on_rights(reply);
-      return Unit{};
-    case Kind::kSwaps:
-      on_swaps(expected, reply);
-      return Unit{};
-    case Kind::kCommandsDone:
-    case Kind::kCpuUsed:
-      on_use(expected.kind, reply, now);
-      return Unit{};
+    case Question::kSlotProof:
+      return Proofs::on_slot_proof(reply);
+    case Question::kHeartbeat:
+    case Question::kBarrier:
+      return on_proof(asked, reply, now);
+    case Question::kView:
+      proofs_.on_view(reply, asked.sent_at);
+      break;
+    case Question::kReadsWhenDown:
+    case Question::kNodeTimeout:
+      proofs_.on_setting(asked.question, reply);
+      break;
+    case Question::kSelect:
+      requests_.on_selected(reply);
+      break;
+    case Question::kEviction:
+      questions_.on_eviction(reply);
+      break;
+    case Question::kTouch:
+      break;  // NOPERM changes nothing: then the server may evict the keys
+    case Question::kRights:
+      questions_.on_rights(reply, input_.view());
+      break;
+    case Question::kSwaps:
+      on_swaps(asked, reply);
+      break;
+    case Question::kCommandsDone:
+    case Question::kCpuUsed:
+      questions_.on_use(asked.question, reply, now);
+      break;
     default:
-      return on_handshake(expected.kind, reply);
+      return server_.on_handshake(asked.question, reply);
   }
-}
-
-// An error is no proof: a server that lost its role, its data or our permission still answers PING.
-Status Tracker::on_proof(const Expected& expected, const Value& reply, TimePoint now) {
-  const bool is_redirect = options_.is_node && is_cluster_refusal(reply);
-  if (is_redirect) events_.on_slot_lost(static_cast<std::uint16_t>(last_slot_));
-  if (reply.type != Value::Type::kInteger && !is_redirect)
-    return refusal_error("the heartbeat (EXISTS) failed", reply);
-  if (expected.kind == Kind::kHeartbeat) heartbeat_in_flight_ = false;
-  const bool fresh = now - expected.sent_at <= options_.max_staleness;
-  const bool slots_known = !cluster_ || options_.is_node || slots_.has_value();
-  if (fresh && slots_known && state_ != State::kUp && may_be_up(expected)) {
-    state_ = State::kUp;
-    events_.on_up();
-  } else if (state_ == State::kHandshake) {
-    // The handshake took too long, or CLUSTER NODES is missing: the next proofs decide.
-    state_ = State::kStalled;
-  }
-  events_.on_heartbeat(expected.sent_at);
-  if (expected.kind == Kind::kBarrier && expected.token != 0) events_.on_barrier(expected.token);
   return Unit{};
 }
 
-// The refusal concerns the fills up to the next SELECT: they read in the previous database. The
-// other requests have the same replies in every database.
-void Tracker::on_select(const Value& reply) {
-  db_refusal_ = reply.is_error() ? reply.text : std::string();
-  if (!reply.is_error()) return;
-  const bool selects_again =
-      std::any_of(expected_.begin(), expected_.end(),
-                  [](const Expected& each) { return each.kind == Kind::kSelect; });
-  if (!selects_again) db_ = kUnknownDb;
+// True: the reply says that a slot is not the node's, and all that follows from
+// it is done. The end of a heartbeat is left to on_proof().
+bool Tracker::refuses_slot(const Asked& asked, const Value& reply) {
+  if (!Proofs::is_refusal(reply)) return false;
+  if (is_of_fill(asked.question)) {
+    fills_.on_moved(asked, reply, input_.view(), received_at_);
+    return true;
+  }
+  const bool is_proof = asked.question == Question::kSlotProof;
+  if (is_proof) events_.on_slot_lost(static_cast<std::uint16_t>(asked.token));
+  return is_proof || asked.question == Question::kTouch;
 }
 
-// The connection stays open, because the server may only be slow. But no copy filled so far may be
-// served, and replies to earlier requests are not trusted when they arrive.
+// Null: the reply was too long to keep.
+void Tracker::on_fill_reply(const Asked& asked, const Value* reply) {
+  fills_.on_reply(asked, reply, input_.view(), received_at_);
+}
+
+Status Tracker::on_slots(const Value& nodes) {
+  const Result<bool> have_changed = server_.on_slots(nodes);
+  if (!have_changed.ok()) return have_changed.error();
+  if (*have_changed) flush();
+  return Unit{};
+}
+
+void Tracker::on_swaps(const Asked& asked, const Value& reply) {
+  if (questions_.on_swaps(asked, reply)) flush();
+  const bool tells = questions_.counts_swaps() && !server_.is_in_cluster();
+  events_.on_exchanges_known(tells ? asked.sent_at : TimePoint::max());
+}
+
+// An error is no proof: a server that lost its role, its data or our permission
+// still answers PING.
+Status Tracker::on_proof(const Asked& asked, const Value& reply, TimePoint now) {
+  const bool is_redirect = options_.is_node && Proofs::is_refusal(reply);
+  if (is_redirect) proofs_.on_last_refused();
+  if (reply.type != Value::Type::kInteger && !is_redirect)
+    return refusal_error("the heartbeat (EXISTS) failed", reply);
+  if (asked.question == Question::kHeartbeat) heartbeat_in_flight_ = false;
+  const bool fresh = now - asked.sent_at <= options_.max_staleness;
+  const bool slots_known = !server_.is_in_cluster() || options_.is_node || server_.knows_slots();
+  if (fresh && slots_known && state_ != State::kUp && proofs_.may_be_up(asked)) {
+    state_ = State::kUp;
+    events_.on_up();
+  } else if (state_ == State::kHandshake) {
+    // The handshake took too long, or CLUSTER NODES is missing: the next proofs
+    // decide.
+    state_ = State::kStalled;
+  }
+  events_.on_heartbeat(asked.sent_at);
+  if (asked.question == Question::kBarrier && asked.token != 0) events_.on_barrier(asked.token);
+  return Unit{};
+}
+
+// The connection stays open, because the server may only be slow. But no copy
+// filled so far may be served, and replies to earlier requests are not trusted
+// when they arrive.
 void Tracker::stall(const std::string& reason) {
   if (state_ != State::kUp) return;
   state_ = State::kStalled;
@@ -357,12 +385,8 @@ void Tracker::stall(const std::string& reason) {
 }
 
 void Tracker::fail_outstanding() {
-  for (Expected& expected : expected_) {
-    if (expected.kind == Kind::kBarrier && expected.token != 0) {
-      events_.on_barrier(std::exchange(expected.token, 0));
-    }
-  }
-  fail_fills();
+  requests_.take_barriers([this](std::uint64_t token) { events_.on_barrier(token); });
+  fills_.fail_all();
 }
 
 }  // namespace heatsink::redis

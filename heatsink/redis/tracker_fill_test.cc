@@ -276,6 +276,7 @@ TEST_F(FillingReads, AnOlderServerIsNotAskedForFields) {
 class PatientTracker : public TrackerTest {
  protected:
   PatientTracker() {
+    patient_.connected(at(0));
     hear_on(kPong + kHello + kCommands + kOk + kBeat, at(1));
     log_.take();
   }
@@ -294,11 +295,7 @@ class PatientTracker : public TrackerTest {
     return log_.take();
   }
 
-  Tracker patient_ = [this] {
-    Tracker made(patient(), log_);
-    made.connected(at(0));
-    return made;
-  }();
+  Tracker patient_{patient(), log_};
 };
 
 TEST_F(PatientTracker, WhoWaitsForAFillIsNotKeptWaiting) {

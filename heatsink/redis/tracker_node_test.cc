@@ -6,7 +6,6 @@
 
 #include "heatsink/redis/tracker_fixture_for_test.h"
 #include "heatsink/resp/key_slot.h"
-#include "heatsink/resp/slot_tags.h"
 
 namespace heatsink::redis {
 namespace {

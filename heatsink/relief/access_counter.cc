@@ -23,7 +23,7 @@ detect::RecorderOptions recorder_options(const policy::ProxyOptions& options, st
   recorder.slots = static_cast<std::uint32_t>(options.slots);
   recorder.memory_bytes = options.detection_memory.count / workers;
   recorder.lossless_per_second = kLosslessPerSecond;
-  if (options.redact_keys == "off") recorder.template_bytes = kTemplateBytes;
+  if (options.redact_keys == policy::RedactKeys::kOff) recorder.template_bytes = kTemplateBytes;
   recorder.seed = seed;
   recorder.names = names;
   return recorder;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "heatsink/command/command_numbers.h"
+#include "heatsink/command/known_commands.h"
 #include "heatsink/command/reply_sizes.h"
 #include "heatsink/detect/detect.h"
 #include "heatsink/policy/options.h"

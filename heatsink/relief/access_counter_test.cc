@@ -57,7 +57,7 @@ TEST_F(AccessCounterTest, SummariesLeaveOutWhatCannotBeWarm) {
 TEST_F(AccessCounterTest, RepliesAreRememberedOnlyWhereBytesAreJudged) {
   EXPECT_EQ(AccessCounter(options, policy::rule_set(options).value(), clients, 1).reply_sizes(),
             nullptr);
-  options.dimension = "bytes";
+  options.dimension = detect::Dimension::kBytes;
   EXPECT_NE(AccessCounter(options, policy::rule_set(options).value(), clients, 1).reply_sizes(),
             nullptr);
 }

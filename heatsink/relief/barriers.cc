@@ -101,15 +101,15 @@ Outcome Barriers::await_tracker(Request& request) {
   return Outcome::kWaits;
 }
 
-void Barriers::passed(std::uint64_t ticket) { settle(ticket, Barrier::kPassed); }
+void Barriers::passed(std::uint64_t ticket) { end_wait(ticket, Barrier::kPassed); }
 
 void Barriers::late(std::uint64_t ticket) {
   timer_ = 0;
-  settle(ticket, Barrier::kLate);
+  end_wait(ticket, Barrier::kLate);
 }
 
 // The tracker may answer for a request that timed out long ago.
-void Barriers::settle(std::uint64_t ticket, Barrier how) {
+void Barriers::end_wait(std::uint64_t ticket, Barrier how) {
   Request* const held = client_.session.held_by(*this);
   if (held == nullptr || held->waited().ticket != ticket) return;
   held->waited().barrier = how;

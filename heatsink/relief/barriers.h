@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes requests wait until the tracker has processed all earlier invalidations: HEATSINK BARRIER,
-// and reads that need a new proof. Answers HEATSINK HELP, too; session_nodes.cc has HEATSINK NODE
+// and reads that need a new proof. Answers HEATSINK HELP, too; node_commands.h has HEATSINK NODE
 // and NODES.
 #pragma once
 
@@ -41,7 +41,7 @@ class Barriers final : public Relief {
   Outcome run_barrier(Request& request);
   Outcome serve_help();
   void late(std::uint64_t ticket);
-  void settle(std::uint64_t ticket, Request::Waited::Barrier how);
+  void end_wait(std::uint64_t ticket, Request::Waited::Barrier how);
   Outcome answer(std::string_view reply);
   Outcome refuse(std::string_view text);
   Outcome drain();

@@ -155,7 +155,7 @@ TEST_F(BarriersTest, InsideATransactionTheServerRefusesIt) {
 
 TEST_F(BarriersTest, ASubscriberInResp2MaySayNoSuchThing) {
   begin();
-  client.state.channels_.insert("news");
+  client.state.subscribed_ = true;
   EXPECT_EQ(arrives({"HEATSINK", "BARRIER"}), Outcome::kPass);
   client.state.protocol_ = resp::Protocol::kResp3;
   EXPECT_EQ(arrives({"HEATSINK", "BARRIER"}), Outcome::kWaits);

@@ -68,10 +68,13 @@ bool CopyReads::overtakes(const Key& key) const {
 }
 
 // A client that pipelines would wait for each fill in turn, and its requests would reach the server
-// one by one. So its reads go on to the server, and the fills follow on their own.
-bool CopyReads::may_wait_for_fill(const Request& request) const {
+// one by one. So its reads go on to the server, and the fills follow on their own; and so they do
+// where a fill finds company soon, if `may_gather`.
+bool CopyReads::waits_for_fill(const Request& request, const copies::WantedKey& key,
+                               bool may_gather) const {
   if (client_.state.user_ == ClientState::User::kOther) return false;  // its rights are unproven
-  return request.is_last && client_.traffic.in_flight() == 0;
+  if (!request.is_last || client_.traffic.in_flight() > 0) return false;
+  return !may_gather || is_limited(key) || !parts_.copies.fills_come_often(parts_.loop.clock());
 }
 
 // A read that joins does not stay longer than one that goes to the server. Its reply from there
@@ -162,7 +165,8 @@ Outcome CopyReads::fill_refused(Request& request, const Key& key, const cache::R
   // What other reads got from the server has ended the copy. Only if all wait for the next one is
   // it younger than what any of them got.
   const bool is_outrun = ruling == cache::Ruling::kFence;
-  if (key.entry->stays() || is_outrun || may_wait_for_fill(request) || joins_fill(wanted, read))
+  if (key.entry->stays() || is_outrun || joins_fill(wanted, read) ||
+      waits_for_fill(request, wanted, is_seldom_read(key.entry->copy(read))))
     return fill_one(request, wanted, read, is_too_late);
   fill_in_background(wanted, read);
   return pass_and_record_size(request, copies::hash_read(key.hash, read));
@@ -182,7 +186,7 @@ Outcome CopyReads::fill_earned(Request& request, const Key& key, const cache::Re
   if (!wanted) return Outcome::kPass;
   // Such a key is not the busiest, so its fill is not urgent. One that a read of a batch waits for
   // wakes the keeper for itself alone; gathered ones share the message, the send and the wake-up.
-  if (request.is_alone && may_wait_for_fill(request))
+  if (request.is_alone && waits_for_fill(request, *wanted, true))
     return fill_one(request, *wanted, read, false);
   fill_in_background(*wanted, read);
   return Outcome::kPass;
@@ -418,10 +422,14 @@ void CopyReads::earn_copies(const std::vector<Key>& keys, const cache::Read& rea
   }
 }
 
-// Not for keys with a limit: such a fill answers no request, so no limit would count it.
-void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache::Read& read) {
+// No limit would count a fill that answers no request.
+bool CopyReads::is_limited(const copies::WantedKey& key) const {
   policy::Limits* const limits = parts_.shared.limits();
-  if (limits != nullptr && limits->of(wanted.key, wanted.hash) != nullptr) return;
+  return limits != nullptr && limits->of(key.key, key.hash) != nullptr;
+}
+
+void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache::Read& read) {
+  if (is_limited(wanted)) return;
   const copies::ReadHash which = copies::hash_read(wanted.hash, read);
   if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now())) return;
   request_after(parts_.copies.gather_fill(wanted, which, read, parts_.loop.clock()), parts_);

@@ -220,7 +220,7 @@ TEST_F(CopyReadsTest, TheStateOfAConnectionMayAskForTheServer) {
   client().traffic.holds = 1;
   EXPECT_EQ(outcome(), Outcome::kPass);
   client().traffic.holds = 0;
-  state.channels_.insert("news");
+  state.subscribed_ = true;
   EXPECT_EQ(outcome(), Outcome::kPass);
   state.protocol_ = resp::Protocol::kResp3;
   EXPECT_EQ(outcome(), Outcome::kAnswered) << "there a subscriber may read";

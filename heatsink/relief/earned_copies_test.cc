@@ -35,6 +35,10 @@ class EarnedCopiesTest : public ReliefTest {
       ASSERT_EQ(get(key), Outcome::kPass) << i;
     ASSERT_THAT(keeper.fills, IsEmpty());
   }
+  void almost_earn_another(std::string_view key) {
+    for (std::uint32_t i = 1; i < admit::Choice{}.reads; ++i)
+      ASSERT_EQ(get_of_another(key), Outcome::kPass) << i;
+  }
   // Since the last call.
   std::uint64_t hits_of(std::string_view key) {
     std::uint64_t hits = 0;
@@ -162,7 +166,7 @@ TEST_F(EarnedCopiesTest, ReadsThatEarnNoCopyAreCounted) {
 }
 
 TEST_F(EarnedCopiesTest, NoKeyEarnsOneWhereOnlyHotKeysGetCopies) {
-  options.admission = "hot";
+  options.admission = policy::Admission::kHot;
   begin();
   for (int i = 0; i < 20; ++i) EXPECT_EQ(get("k"), Outcome::kPass);
   EXPECT_THAT(keeper.fills, IsEmpty());
@@ -176,6 +180,21 @@ TEST_F(EarnedCopiesTest, ARuleDecidesForItsKeys) {
   }
   almost_earn("k");
   EXPECT_EQ(get("k"), Outcome::kWaits);
+}
+
+// Then each of them would wake the keeper and the server alone, and together they need not.
+TEST_F(EarnedCopiesTest, WhereFillsComeOftenNoReadWaitsForOne) {
+  begin();
+  for (std::uint32_t i = 0; i < copies::FillPace::kOften; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    almost_earn_another(key);
+    EXPECT_EQ(get_of_another(key), Outcome::kWaits) << i;
+  }
+  almost_earn_another("k");
+  EXPECT_EQ(get_of_another("k"), Outcome::kPass);
+  EXPECT_THAT(keeper.fills, SizeIs(copies::FillPace::kOften));
+  let_them_gather();
+  EXPECT_THAT(keeper.fills, SizeIs(copies::FillPace::kOften + 1));
 }
 
 // Each of its reads would wait for a fill of its own.
@@ -283,6 +302,31 @@ TEST_F(EarnedCopiesTest, AReaderInAPipelineWaitsIfTheLastCopyWasOutrun) {
   EXPECT_THAT(keeper.fills, SizeIs(1));
 }
 
+// A gathered fill escapes the limit, so it is not made. Such a key gets its copy by a read that
+// waits.
+TEST_F(EarnedCopiesTest, AKeyWithALimitGetsItsCopyWhereFillsComeOften) {
+  begin({"match=k,limit.rate=1000/s"});
+  while (!copies->fills_come_often(now)) continue;
+  almost_earn("k");
+  EXPECT_EQ(get("k"), Outcome::kWaits);
+}
+
+// While its fill is gathered, so many reads would go to the server.
+TEST_F(EarnedCopiesTest, TheBusiestKeysWaitForTheirNextCopyWhereFillsComeOften) {
+  begin();
+  for (const char* key : {"busy", "seldom"}) {
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), TimePoint{},
+                                    shared->consistency_of(key)));
+    fill(key, "v");
+  }
+  EXPECT_EQ(get("seldom"), Outcome::kAnswered);
+  for (int i = 0; i < cache::Copy::kReadsCounted; ++i) EXPECT_EQ(get("busy"), Outcome::kAnswered);
+  pass(std::chrono::seconds(10));
+  while (!copies->fills_come_often(now)) continue;
+  EXPECT_EQ(get("seldom"), Outcome::kPass);
+  EXPECT_EQ(get("busy"), Outcome::kWaits);
+}
+
 TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
   begin({"match=k,limit.rate=1000/s"});
   almost_earn("k");
@@ -331,7 +375,7 @@ TEST_F(EarnedCopiesTest, HitsAreSampledForTheKeeper) {
 }
 
 TEST_F(EarnedCopiesTest, WhereOnlyHotKeysGetCopiesNoHitIsSampled) {
-  options.admission = "hot";
+  options.admission = policy::Admission::kHot;
   begin();
   heat("k");
   fill("k", "v");

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/relief/coalescing.h"
 #include "heatsink/relief/testing/relief_fixture.h"
+#include "heatsink/relief/write_gatherer.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -35,14 +35,14 @@ class PlayedCarrier final : public WriteCarrier {
   };
   explicit PlayedCarrier(Wire& wire) : wire_(wire) {}
 
-  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override {
+  bool is_ready(std::string_view /*key*/, const GatheredWrite::Target& /*target*/) override {
     return wire_.is_ready;
   }
   std::optional<std::string> refusal(std::string_view /*key*/,
-                                     const CoalescedWrite::Target& /*target*/) override {
+                                     const GatheredWrite::Target& /*target*/) override {
     return wire_.refusal;
   }
-  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/,
+  void send(std::string_view /*key*/, const GatheredWrite::Target& /*target*/,
             std::string_view request, Pending&& pending) override {
     wire_.sent.push_back({std::string(request), std::move(pending)});
   }
@@ -56,9 +56,9 @@ class GatheringTest : public ReliefTest {
  protected:
   void begin() {
     start({"match=k*,coalesce=5ms"});
-    coalescing_ = std::make_unique<Coalescing>(*shared, loop, counters,
-                                               std::make_unique<PlayedCarrier>(wire_));
-    parts->coalescing = coalescing_.get();
+    write_gatherer_ = std::make_unique<WriteGatherer>(*shared, loop, counters,
+                                                      std::make_unique<PlayedCarrier>(wire_));
+    parts->write_gatherer = write_gatherer_.get();
     one_ = std::make_unique<Gathering>(*parts, client.context);
     two_ = std::make_unique<Gathering>(*parts, other.context);
   }
@@ -90,12 +90,12 @@ class GatheringTest : public ReliefTest {
     return requests;
   }
   void server_answers(std::string_view reply) {
-    coalescing_->answered(wire_.sent.back().pending.number, reply, now);
+    write_gatherer_->answered(wire_.sent.back().pending.number, reply, now);
   }
 
   PlayedCarrier::Wire wire_;
   PlayedClient client{1}, other{2};
-  std::unique_ptr<Coalescing> coalescing_;
+  std::unique_ptr<WriteGatherer> write_gatherer_;
   std::unique_ptr<Gathering> one_, two_;
 };
 
@@ -113,7 +113,7 @@ TEST_F(GatheringTest, TheFirstWriteGoesAloneAndTheNextOnesTogether) {
               ElementsAre("sent 1", "sent 2", "gets 1 :101|", "done 1", "gets 2 :107|", "done 2"));
   EXPECT_THAT(other.take(), ElementsAre("sent 1", "gets 1 :106|", "done 1"));
   EXPECT_EQ(count(copies::Count::kGathered), 3U);
-  EXPECT_EQ(count(copies::Count::kCoalescedAway), 2U);
+  EXPECT_EQ(count(copies::Count::kGatheredAway), 2U);
 }
 
 TEST_F(GatheringTest, AClientThatWantsNoReplyGetsNone) {
@@ -196,7 +196,7 @@ TEST_F(GatheringTest, WithoutARuleNothingIsGathered) {
   begin();
   open_window("other");
   EXPECT_EQ(sends(*one_, {"INCR", "other"}), Outcome::kPass);
-  parts->coalescing = nullptr;
+  parts->write_gatherer = nullptr;
   EXPECT_EQ(sends(*one_, {"INCR", "k"}), Outcome::kPass);
   EXPECT_EQ(sends(*one_, {"INCR", "k"}), Outcome::kPass);
 }
@@ -237,7 +237,7 @@ TEST_F(GatheringTest, WhatIsLostOnTheWayIsLostForEach) {
   other.is_silent = true;
   sends(*two_, {"INCR", "k"});
   pass(kGatherFor);
-  coalescing_->lost(wire_.sent.back().pending.number, "it was cut");
+  write_gatherer_->lost(wire_.sent.back().pending.number, "it was cut");
   EXPECT_THAT(client.take(), ElementsAre("sent 1", "lost 1: it was cut"));
   EXPECT_THAT(other.take(), ElementsAre("sent 1", "lost 1 in silence: it was cut"));
   server_answers(":2\r\n");
@@ -271,7 +271,7 @@ TEST_F(GatheringTest, AFullWriteGoesBeforeItsTime) {
   begin();
   open_window();
   sends(*one_, {"INCRBY", "k", "1"});
-  for (std::size_t i = 0; i < CoalescedWrite::kPartsMax; ++i)
+  for (std::size_t i = 0; i < GatheredWrite::kPartsMax; ++i)
     ASSERT_EQ(sends(*two_, {"INCR", "k"}), Outcome::kAnswered);
   EXPECT_EQ(wire_.sent.size(), 1U);
   pass(kGatherFor);
@@ -281,7 +281,7 @@ TEST_F(GatheringTest, AFullWriteGoesBeforeItsTime) {
 TEST_F(GatheringTest, AWriteThatNoGatheringHasRoomForGoesAlone) {
   begin();
   ASSERT_EQ(sends(*one_, {"SET", "k", "first"}), Outcome::kPass);
-  const std::string big(CoalescedWrite::kBytesMax, 'x');
+  const std::string big(GatheredWrite::kBytesMax, 'x');
   EXPECT_EQ(sends(*one_, {"SET", "k", big}), Outcome::kPass);
   EXPECT_THAT(client.take(), IsEmpty());
 }

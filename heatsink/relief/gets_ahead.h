@@ -12,10 +12,10 @@
 
 namespace heatsink::proxy {
 
-// The plain GETs (resp/plain_get.h) at the front of a client's input, up to kMax. A look-up reads
-// four cache lines, each of which names the next one, and with many copies they lie in memory. So
-// each step is done for all keys before the next step: the processor then waits for the lines of
-// all keys at once (docs/decisions/0089).
+// The plain GETs (resp/plain_request.h) at the front of a client's input, up to kMax. A look-up
+// reads four cache lines, each of which names the next one, and with many copies they lie in
+// memory. So each step is done for all keys before the next step: the processor then waits for the
+// lines of all keys at once (docs/decisions/0089).
 //
 // Views of the input, and entries: valid until the worker's next turn. Whether a command in flight
 // touches a key, and whether its copy may be served, is decided when its turn comes. One thread.

@@ -85,7 +85,7 @@ TEST_F(LimitingTest, ARefusalInATransactionSpoilsIt) {
   client.state.in_multi_ = true;
   send({"GET", "k"});
   EXPECT_THAT(client.take(), ElementsAre("spoiled", HasSubstr("gets -BUSY")));
-  client.state.transaction_refusal_ = "ERR it has failed before";
+  client.state.transaction_failed_ = true;
   send({"GET", "k"});
   EXPECT_THAT(client.take(), ElementsAre(HasSubstr("gets -BUSY")));
 }

@@ -72,6 +72,12 @@ class ReliefChain {
     return !lookup_.is_in_flight(key.name) && copies_.counts_toward_copy(key.hash);
   }
 
+  // The same for plain SETs (resp/plain_request.h): no relief looks at them.
+  bool passes_plain_sets() const {
+    return !limits_.is_on() && !gathering_.is_on() && !spread_.is_on() && !replicas_.has_reads() &&
+           lookup_.may_read_copies();
+  }
+
   // The request is about to be sent to a server. The order:
   //  1. Limits: refused writes are not gathered, and held-back writes open no window. If a rule
   //     asks for it, stale copies answer refused reads.

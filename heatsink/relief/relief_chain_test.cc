@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/relief/coalescing.h"
 #include "heatsink/relief/testing/relief_fixture.h"
+#include "heatsink/relief/write_gatherer.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -22,14 +22,14 @@ using testing::IsEmpty;
 
 class ReadyCarrier final : public WriteCarrier {
  public:
-  bool is_ready(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/) override {
+  bool is_ready(std::string_view /*key*/, const GatheredWrite::Target& /*target*/) override {
     return true;
   }
   std::optional<std::string> refusal(std::string_view /*key*/,
-                                     const CoalescedWrite::Target& /*target*/) override {
+                                     const GatheredWrite::Target& /*target*/) override {
     return std::nullopt;
   }
-  void send(std::string_view /*key*/, const CoalescedWrite::Target& /*target*/,
+  void send(std::string_view /*key*/, const GatheredWrite::Target& /*target*/,
             std::string_view /*request*/, Pending&& pending) override {
     number = pending.number;
   }
@@ -43,8 +43,8 @@ class ReliefChainTest : public ReliefTest {
     start(rules);
     auto carrier = std::make_unique<ReadyCarrier>();
     carrier_ = carrier.get();
-    coalescing_ = std::make_unique<Coalescing>(*shared, loop, counters, std::move(carrier));
-    parts->coalescing = coalescing_.get();
+    write_gatherer_ = std::make_unique<WriteGatherer>(*shared, loop, counters, std::move(carrier));
+    parts->write_gatherer = write_gatherer_.get();
     chain_ = std::make_unique<ReliefChain>(*parts, client.context);
   }
 
@@ -62,7 +62,7 @@ class ReliefChainTest : public ReliefTest {
 
   PlayedClient client{1};
   ReadyCarrier* carrier_ = nullptr;
-  std::unique_ptr<Coalescing> coalescing_;
+  std::unique_ptr<WriteGatherer> write_gatherer_;
   std::unique_ptr<ReliefChain> chain_;
 };
 
@@ -72,6 +72,24 @@ TEST_F(ReliefChainTest, ARequestThatConcernsNoReliefIsSent) {
   EXPECT_TRUE(sends({"PING"}));
   EXPECT_TRUE(sends({"FROBNICATE"}));
   EXPECT_THAT(client.take(), IsEmpty());
+}
+
+TEST_F(ReliefChainTest, PlainWritesPassWhereNoReliefLooksAtThem) {
+  begin({});
+  EXPECT_TRUE(chain_->passes_plain_sets());
+  client.traffic.holds = 1;
+  EXPECT_FALSE(chain_->passes_plain_sets());
+}
+
+TEST_F(ReliefChainTest, PlainWritesDoNotPassALimit) {
+  begin({"match=k,limit.rate=1/s"});
+  EXPECT_FALSE(chain_->passes_plain_sets());
+}
+
+TEST_F(ReliefChainTest, PlainWritesDoNotPassWhereTheyMayBeGathered) {
+  begin({"match=k,coalesce=5ms"});
+  EXPECT_TRUE(chain_->passes_plain_gets());
+  EXPECT_FALSE(chain_->passes_plain_sets());
 }
 
 TEST_F(ReliefChainTest, LimitsOfAllAreAskedBeforeTheCopies) {
@@ -126,7 +144,7 @@ TEST_F(ReliefChainTest, AHitDoesNotOvertakeTheClientsGatheredWrite) {
   EXPECT_FALSE(sends(read));
   EXPECT_THAT(client.take(), ElementsAre("drains"));
   pass(Millis(5));
-  coalescing_->answered(carrier_->number, ":2\r\n", now);
+  write_gatherer_->answered(carrier_->number, ":2\r\n", now);
   sends(read);
   EXPECT_EQ(client.answer(), "$1|v|");
 }

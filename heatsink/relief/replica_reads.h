@@ -44,12 +44,13 @@ class ReplicaReads final : public Relief, private Requester, private ReplicaCarr
   bool is_on() const {
     return parts_.replicas != nullptr && !parts_.shared.current().replica_reads.empty();
   }
+  bool has_reads() const { return reads_ != nullptr && !reads_->empty(); }  // in flight
   // A read of this key may go to a replica: so it must come to departs().
   bool wants(KeyHash key) const { return is_on() && parts_.shared.hot_keys.has(key); }
 
   Outcome arrives(const Request& request) {
     if (!knows_start_) begin();
-    return reads_ != nullptr && !reads_->empty() ? let_pass(request) : Outcome::kPass;
+    return has_reads() ? let_pass(request) : Outcome::kPass;
   }
   std::size_t kept_bytes() const {
     return kept_bytes_ + (reads_ == nullptr ? 0 : reads_->capacity() * sizeof(InFlight));

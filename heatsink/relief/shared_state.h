@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "heatsink/base/memory_limits.h"
+#include "heatsink/base/process_limits.h"
 #include "heatsink/net/net.h"
 #include "heatsink/policy/tls.h"
 #include "heatsink/relief/client_names.h"
@@ -29,7 +29,7 @@ struct SharedState : ServersState {
       {options().connection_rate, options().connection_rate_per_network}};
   std::atomic<std::uint64_t> next_client_id{1};
   DrainProgress drain;
-  topology::SlotCounts slot_counts;  // in front of a cluster
+  std::atomic<std::uint64_t> hot_subscribers{0};  // of __heatsink__:hot
 
   // The bounds of things that have no configuration of their own follow it. Any thread.
   void follow(const policy::ProxyOptions& now) {

@@ -6,13 +6,13 @@
 namespace heatsink::proxy {
 
 // The connection has used this database before, so SELECT cannot fail.
-bool SharedWriteCarrier::is_ready(std::string_view key, const CoalescedWrite::Target& target) {
+bool SharedWriteCarrier::is_ready(std::string_view key, const GatheredWrite::Target& target) {
   const Upstream* const connection = shared(key, target).connection;
   return connection != nullptr && connection->knows_db(target.db);
 }
 
 std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
-                                                       const CoalescedWrite::Target& target) {
+                                                       const GatheredWrite::Target& target) {
   const Upstreams::Shared shared = this->shared(key, target);
   if (shared.connection == nullptr)
     return shared.down != nullptr ? *shared.down
@@ -22,7 +22,7 @@ std::optional<std::string> SharedWriteCarrier::refusal(std::string_view key,
          " has not used the client's database yet: try again";
 }
 
-void SharedWriteCarrier::send(std::string_view key, const CoalescedWrite::Target& target,
+void SharedWriteCarrier::send(std::string_view key, const GatheredWrite::Target& target,
                               std::string_view request, Pending&& pending) {
   Upstream& connection = *shared(key, target).connection;
   // Each request on a shared connection has its SELECT right before it, if the database changes.

@@ -8,7 +8,7 @@
 
 #include "heatsink/copies/counters.h"
 #include "heatsink/copies/worker_copies.h"
-#include "heatsink/relief/coalescing.h"
+#include "heatsink/relief/write_gatherer.h"
 #include "heatsink/upstream/upstreams.h"
 
 namespace heatsink::proxy {
@@ -19,14 +19,14 @@ class SharedWriteCarrier final : public WriteCarrier {
   SharedWriteCarrier(Upstreams& upstreams, copies::WorkerCopies& copies, copies::Counters& counters)
       : upstreams_(upstreams), copies_(copies), counters_(counters) {}
 
-  bool is_ready(std::string_view key, const CoalescedWrite::Target& target) override;
+  bool is_ready(std::string_view key, const GatheredWrite::Target& target) override;
   std::optional<std::string> refusal(std::string_view key,
-                                     const CoalescedWrite::Target& target) override;
-  void send(std::string_view key, const CoalescedWrite::Target& target, std::string_view request,
+                                     const GatheredWrite::Target& target) override;
+  void send(std::string_view key, const GatheredWrite::Target& target, std::string_view request,
             Pending&& pending) override;
 
  private:
-  Upstreams::Shared shared(std::string_view key, const CoalescedWrite::Target& target) {
+  Upstreams::Shared shared(std::string_view key, const GatheredWrite::Target& target) {
     return upstreams_.shared(target.protocol, Destination::of_key(key));
   }
 

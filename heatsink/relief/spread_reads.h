@@ -22,6 +22,10 @@ class SpreadReads final : public Relief {
   bool applies(std::string_view key) const {
     return parts_.spread != nullptr && parts_.shared.current().spread_of(key) != nullptr;
   }
+  // Some of its reads are in flight, or a key has such a rule.
+  bool is_on() const {
+    return read_until_ > client_.traffic.received || !parts_.shared.current().spreads.empty();
+  }
   // A copy is on another connection than the key: a later write must not overtake a read of it.
   Outcome arrives(const Request& request) {
     if (read_until_ <= client_.traffic.received) return Outcome::kPass;

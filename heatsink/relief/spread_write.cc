@@ -72,20 +72,20 @@ void SpreadWrite::try_again() {
   end_step();
 }
 
-void SpreadWrite::settle(ReplyQueue::Ticket ticket) {
+void SpreadWrite::end_awaiting(ReplyQueue::Ticket ticket) {
   if (ticket == kNotAwaited) return;
   awaited_from_[ticket - 1] = nullptr;
   --awaited_;
 }
 
 void SpreadWrite::answered(ReplyQueue::Ticket ticket, const resp::Value& reply) {
-  settle(ticket);
+  end_awaiting(ticket);
   parts_.count(reply.is_error() ? copies::Count::kSpreadMissed : copies::Count::kSpreadTombstones);
   end_step();
 }
 
 void SpreadWrite::lost(ReplyQueue::Ticket ticket, const std::string& /*problem*/) {
-  settle(ticket);
+  end_awaiting(ticket);
   parts_.count(copies::Count::kSpreadMissed);
   end_step();
 }

@@ -37,7 +37,7 @@ class SpreadWrite final : public OwnRequester {
   void answered(ReplyQueue::Ticket ticket, const resp::Value& reply) override;
   void lost(ReplyQueue::Ticket ticket, const std::string& problem) override;
   void bury(const std::string& key, const std::vector<std::uint16_t>* slots);
-  void settle(ReplyQueue::Ticket ticket);
+  void end_awaiting(ReplyQueue::Ticket ticket);
   bool bury_one(const std::string& name, std::uint16_t slot);
   void try_again();
   void late();

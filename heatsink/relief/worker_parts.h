@@ -18,9 +18,10 @@
 
 namespace heatsink::proxy {
 
-class Coalescing;
+class WriteGatherer;
 class SpreadKeys;
 class ReplicaCarrier;
+class HotChannel;
 
 // References only; all outlive it. The worker's thread.
 struct WorkerParts {
@@ -33,10 +34,11 @@ struct WorkerParts {
   AccessCounter* accesses;                                // null: detection is off
   std::vector<resp::KeyRef>& key_refs;                    // scratch
   std::vector<AskedKey>& asked_keys;                      // scratch
-  Coalescing* coalescing = nullptr;                       // null: no rule gathers writes
+  WriteGatherer* write_gatherer = nullptr;                // null: no rule gathers writes
   topology::SlotCounts::Sampler* slot_sampler = nullptr;  // null: slots are not counted
   SpreadKeys* spread = nullptr;                           // null: no key has copies on nodes
   ReplicaCarrier* replicas = nullptr;                     // null: reads go to masters only
+  HotChannel* hot_channel = nullptr;                      // null: __heatsink__:hot is the server's
 
   // The command for this key is sent to a server.
   void count_slot(std::string_view key) const {

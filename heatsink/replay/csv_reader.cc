@@ -10,7 +10,7 @@
 #include <string>
 
 #include "heatsink/replay/line_reader.h"
-#include "heatsink/replay/operation.h"
+#include "heatsink/replay/trace.h"
 
 namespace heatsink::replay {
 namespace {

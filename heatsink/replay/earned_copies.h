@@ -13,7 +13,7 @@
 
 namespace heatsink::replay {
 
-// What copies did in a part of the trace.
+// The work of copies in a part of the trace.
 struct EarnedSpan {
   std::uint64_t requests = 0, hits = 0, fills = 0;
 };
@@ -28,9 +28,10 @@ struct EarnedSaving {
   std::uint64_t copies_peak = 0;
   std::uint64_t bytes_peak = 0;  // with kCopyOverheadBytes each
   double hit_ratio = 0;          // hits, as a part of all requests
-  // The same, less the commands of fills: the commands that the server is spared. May be negative.
+  // requests_ratio less the commands of fills: the commands that the server is spared. May be
+  // negative.
   double net_ratio = 0;
-  // The same, less the server's CPU time for fills and ends (admit::costs_of): the figure by which
+  // net_ratio less the server's CPU time for fills and ends (admit::costs_of): the figure by which
   // the proxy chooses, as a part of all requests. May be negative.
   double server_ratio = 0;
   // CPU time per request, in microseconds, by the prices of admit/cost_model.h: what the server is

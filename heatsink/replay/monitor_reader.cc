@@ -9,7 +9,7 @@
 
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/replay/line_reader.h"
-#include "heatsink/replay/operation.h"
+#include "heatsink/replay/trace.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::replay {

@@ -7,8 +7,8 @@
 
 #include "heatsink/base/heartbeat_key.h"
 #include "heatsink/capture/capture.h"
-#include "heatsink/replay/operation.h"
 #include "heatsink/replay/read_trace.h"
+#include "heatsink/replay/trace.h"
 
 namespace heatsink::replay {
 namespace {

@@ -25,9 +25,10 @@ void note_bad(ReadingFacts& facts, std::uint64_t number, std::string_view why) {
 
 Error unknown_format(std::string_view first_line) {
   return {ErrorCode::kInvalidArgument,
-          fmt::format("not a trace that heatsink can read; it begins with '{}'. Use CSV with a "
-                      "header line that has a column 'key', the output of 'redis-cli MONITOR', a "
-                      "recording of 'heatsink top --record', or a packet capture",
+          fmt::format("not a trace that heatsink can read; it begins with '{}'. "
+                      "Use CSV with a header line that has a column 'key', "
+                      "the output of 'redis-cli MONITOR', a recording of 'heatsink top --record', "
+                      "or a packet capture",
                       printable(first_line, kFirstLineShown))};
 }
 

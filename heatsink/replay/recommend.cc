@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
+
+#include "heatsink/replay/choice.h"
 
 namespace heatsink::replay {
 namespace {
@@ -27,8 +32,8 @@ class Reasons {
   Reason threshold() const {
     const double hot_qps = chosen_.setting.hot_qps;
     std::string why = fmt::format(
-        "{}: with every key {:.0f} % slower it saves {} instead of {}. At most {} keys are hot at "
-        "once, with {} promotions",
+        "{}: with every key {:.0f} % slower it saves {} instead of {}. "
+        "At most {} keys are hot at once, with {} promotions",
         choice_.is_steady ? "the highest threshold that saves enough, also with slower keys"
                           : "it saves enough, but not with slower keys",
         (1 - kSlowdown) * 100, percent(choice_.chosen.slower_ratio),
@@ -161,16 +166,16 @@ Reason silent_threshold(const Saving& chosen) {
 
 Reason no_bursts() {
   return {"Early verdicts on bursts?", "none (burst: 0%)",
-          fmt::format("{:.0f} % of what makes a key hot here is fewer than {:g} accesses. So few "
-                      "can be chance, so they do not count as a burst.",
+          fmt::format("{:.0f} % of what makes a key hot here is fewer than {:g} accesses. "
+                      "So few can be chance, so they do not count as a burst.",
                       detect::SelectorOptions{}.burst * 100, kLeastEvidence)};
 }
 
 std::string not_worth_it(const Saving& best, bool evidence) {
   if (!evidence) {
     return fmt::format(
-        "every setting tried needs fewer than {:g} accesses in its window, and verdicts on so few "
-        "can be chance. Try higher thresholds or longer windows.",
+        "every setting tried needs fewer than {:g} accesses in its window, "
+        "and verdicts on so few can be chance. Try higher thresholds or longer windows.",
         kLeastEvidence);
   }
   if (best.hot_peak == 0) return "nothing is hot: no key reached even the lowest threshold tried.";
@@ -205,6 +210,74 @@ Recommendation recommend(const std::vector<Saving>& savings, const Simulate& sim
   const Reasons reasons(proven, choice);
   out.reasons = {reasons.threshold(), reasons.capacity(), reasons.window()};
   if (burst_part(out.chosen.setting) == 0) out.reasons.push_back(no_bursts());
+  return out;
+}
+
+namespace {
+
+std::string text(const Capacity& capacity) {
+  return capacity.bytes_max < kNoByteLimit ? format_bytes(capacity.bytes_max)
+                                           : fmt::format("{} copies", capacity.entries_max);
+}
+
+// A power of two with room for twice the peak, at least 1 MiB.
+Bytes room_for(const EarnedSaving& saving) {
+  if (saving.capacity.bytes_max < kNoByteLimit) return saving.capacity.bytes_max;
+  return {std::bit_ceil(std::max<std::uint64_t>(2 * saving.bytes_peak, 1U << 20U))};
+}
+
+// To MiB, or to KiB if it is less than one.
+Bytes rounded_up(std::uint64_t bytes) {
+  const std::uint64_t unit = bytes > (1U << 20U) ? 1U << 20U : 1U << 10U;
+  return {(bytes + unit - 1) / unit * unit};
+}
+
+std::string why(const Budget& budget, const std::vector<EarnedSaving>& savings) {
+  std::string out = fmt::format(
+      "they spare the server {} of its work for these requests, "
+      "less what fills and ends of copies cost it, and {} of the commands",
+      percent(budget.chosen.server_ratio), percent(budget.chosen.net_ratio));
+  for (const EarnedSaving& other : savings) {
+    if (other.capacity == budget.chosen.capacity) continue;
+    out += fmt::format("; {} would spare {}", text(other.capacity), percent(other.server_ratio));
+  }
+  return out + ".";
+}
+
+}  // namespace
+
+Budget recommend_budget(const std::vector<EarnedSaving>& savings) {
+  assert(!savings.empty());
+  Budget out;
+  std::vector<EarnedSaving> rising = savings;
+  std::stable_sort(rising.begin(), rising.end(), [](const EarnedSaving& a, const EarnedSaving& b) {
+    return is_smaller(a.capacity, b.capacity);
+  });
+  std::vector<double> saved;
+  saved.reserve(rising.size());
+  for (const EarnedSaving& saving : rising) saved.push_back(saving.server_ratio);
+  out.best = rising[static_cast<std::size_t>(std::max_element(saved.begin(), saved.end()) -
+                                             saved.begin())];
+  const std::optional<std::size_t> enough = admit::right_size(saved);
+  out.caching = enough.has_value();
+  out.chosen = enough ? rising[*enough] : out.best;
+  out.cache_bytes = room_for(out.chosen);
+  if (!out.caching) {
+    out.reasons = {
+        {"Are copies worth it?", "no",
+         fmt::format("the best of the sizes tried, "
+                     "{}, spares the server {} of its work for these requests; "
+                     "below {} it is not worth its memory. "
+                     "The proxy finds this out by itself and copies nothing.",
+                     text(out.best.capacity), percent(std::max(out.best.server_ratio, 0.0)),
+                     percent(admit::kSavedWorthwhile))}};
+    return out;
+  }
+  out.reasons = {
+      {"How many copies?", text(out.chosen.capacity), why(out, savings)},
+      {"How much memory?", format_bytes(out.cache_bytes),
+       fmt::format("{} copies took {} at most (cache.maximum-bytes).", out.chosen.copies_peak,
+                   format_bytes(rounded_up(out.chosen.bytes_peak)))}};
   return out;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recommends a threshold, a capacity and a window, with the reasons, from the savings.
+// Recommends a threshold, a capacity, a window and how much room copies get, with the reasons, from
+// the savings.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "heatsink/replay/choice.h"
+#include "heatsink/replay/earned_copies.h"
 #include "heatsink/replay/savings.h"
 
 namespace heatsink::replay {
@@ -31,5 +33,19 @@ struct Recommendation {
 // For the rules see choice.h. Calls `simulate` at most once. REQUIRES all savings of one grid, at
 // least one.
 Recommendation recommend(const std::vector<Saving>& savings, const Simulate& simulate);
+
+// How much room local copies get.
+struct Budget {
+  bool caching = false;  // false: no capacity tried spares the server enough
+  // The smallest capacity that is enough (admit::right_size) by the server's CPU time, as in the
+  // proxy's own advice.
+  EarnedSaving chosen;
+  EarnedSaving best;
+  Bytes cache_bytes{};  // cache.maximum-bytes: the tried limit, or room for twice the peak
+  std::vector<Reason> reasons;
+};
+
+// REQUIRES at least one saving.
+Budget recommend_budget(const std::vector<EarnedSaving>& savings);
 
 }  // namespace heatsink::replay

@@ -6,13 +6,11 @@
 #pragma once
 
 #include "heatsink/replay/accuracy.h"        // IWYU pragma: export
-#include "heatsink/replay/budget.h"          // IWYU pragma: export
 #include "heatsink/replay/byte_source.h"     // IWYU pragma: export
 #include "heatsink/replay/copy_simulator.h"  // IWYU pragma: export
 #include "heatsink/replay/earned_copies.h"   // IWYU pragma: export
 #include "heatsink/replay/facts.h"           // IWYU pragma: export
 #include "heatsink/replay/key_mix.h"         // IWYU pragma: export
-#include "heatsink/replay/operation.h"       // IWYU pragma: export
 #include "heatsink/replay/read_trace.h"      // IWYU pragma: export
 #include "heatsink/replay/recommend.h"       // IWYU pragma: export
 #include "heatsink/replay/savings.h"         // IWYU pragma: export

@@ -17,7 +17,7 @@ namespace heatsink::replay {
 
 inline constexpr double kNanosPerSecond = 1e9;
 
-// Simulated copies answer kGet (kCopiedRead in operation.h). Other reads make a key hot, but go to
+// Simulated copies answer kGet (kCopiedRead). Other reads make a key hot, but go to
 // the server.
 enum class Operation : std::uint8_t { kGet, kRead, kWrite };
 
@@ -149,5 +149,15 @@ class TraceBuilder {
   std::int64_t last_ns_ = 0;
   std::int64_t first_ns_ = 0;
 };
+
+// The one command that simulated copies answer. A proxy's copy of another read answers only
+// identical arguments, which a trace does not contain: such hits come on top of the reported
+// savings.
+inline constexpr std::string_view kCopiedRead = "GET";
+bool is_copied_read(std::string_view command);  // ignores case
+
+// The meaning of a Redis command by its flags, ignoring case, or of a word in other caches' traces:
+// read, gets, write, put, update, remove, add, replace, cas, prepend, delete. Nothing: unknown.
+std::optional<Operation> operation_named(std::string_view word);
 
 }  // namespace heatsink::replay

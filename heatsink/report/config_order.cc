@@ -76,12 +76,14 @@ Result<ConfigOrder> parse_config_order(std::string_view json) {
 }
 
 Result<RuleOrder> parse_rule_order(std::string_view json) {
-  constexpr std::array<std::string_view, 2> kMembers{"add", "remove"};
+  constexpr std::array<std::string_view, 3> kMembers{"add", "remove", "dry_run"};
   const Result<json::object> body = object_of(json, kMembers);
   if (!body.ok()) return body.error();
   RuleOrder order;
   if (!take_text(*body, "add", order.add) || !take_text(*body, "remove", order.remove))
     return wrong_order("\"add\" must be a rule, and \"remove\" the match of a rule");
+  if (!take_flag(*body, "dry_run", order.dry_run))
+    return wrong_order("\"dry_run\" must be true or false");
   if (order.add.empty() == order.remove.empty())
     return wrong_order(
         "write one of both: {\"add\": \"match=cart:*,level=off\"} or {\"remove\": \"cart:*\"}");
@@ -101,6 +103,7 @@ std::string rule_order_json(const RuleOrder& order) {
   json::object out;
   if (!order.add.empty()) out["add"] = order.add;
   if (!order.remove.empty()) out["remove"] = order.remove;
+  if (order.dry_run) out["dry_run"] = true;
   return json::serialize(out);
 }
 

@@ -18,8 +18,9 @@ struct ConfigOrder {
 };
 // POST /api/rules: one of both.
 struct RuleOrder {
-  std::string add;     // a rule in the form of --rule; "": none
-  std::string remove;  // the match of a rule; "": none
+  std::string add;       // a rule in the form of --rule; "": none
+  std::string remove;    // the match of a rule; "": none
+  bool dry_run = false;  // only says what would change
 };
 
 // The order, or a sentence that says what is wrong with it. `json`: at most 1 MiB, hostile.

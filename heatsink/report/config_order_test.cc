@@ -38,6 +38,9 @@ TEST(ConfigOrder, FaultsSayWhatToWrite) {
 TEST(RuleOrder, IsToAddOrToRemove) {
   EXPECT_EQ(parse_rule_order(rule_order_json({"match=a,level=off", ""}))->add, "match=a,level=off");
   EXPECT_EQ(parse_rule_order(rule_order_json({"", "a"}))->remove, "a");
+  EXPECT_FALSE(parse_rule_order(rule_order_json({"", "a"}))->dry_run);
+  EXPECT_TRUE(parse_rule_order(rule_order_json({"", "a", true}))->dry_run);
+  EXPECT_FALSE(parse_rule_order(R"({"remove": "a", "dry_run": 1})").ok());
   EXPECT_FALSE(parse_rule_order("{}").ok());
   EXPECT_FALSE(parse_rule_order(R"({"add": "match=a", "remove": "a"})").ok());
 }

@@ -42,8 +42,8 @@ std::string budget_advice(const CopiesReport& report) {
   const admit::SizeAdvice advice =
       admit::size_advice(copies, saved, static_cast<std::size_t>(now - report.curve.begin()));
   if (advice.what == admit::SizeAdvice::Do::kNothingPays)
-    return "no number of copies pays now: their fills and ends would cost the server more than "
-           "they save, or nearly as much";
+    return "no number of copies pays now: "
+           "their fills and ends would cost the server more than they save, or nearly as much";
   const std::string instead =
       fmt::format("{}, instead of {} with {}", saves(report.curve[advice.to]), percent(now->saved),
                   now->entries);

@@ -60,7 +60,7 @@ struct CopiesReport {
   };
   std::vector<Point> curve{};  // by rising entries; empty: not known yet
 
-  // What the copies of one key save now. Rates are per second, of about the last 10 s.
+  // The savings of one key's copies now. Rates are per second, of about the last 10 s.
   struct Copy {
     std::string name;  // at most kKeyBytesMax bytes
     bool name_truncated = false;

@@ -7,18 +7,23 @@ const char* word_for(const Event& event) {
   if (event.nothing_hot) return "nothing-hot";
   if (event.stale_read) return "stale-read";
   if (event.outage) return "stale-while-error";
+  if (event.order) return "order";
   if (event.config == Event::Config::kChanged) return "config-changed";
   if (event.config == Event::Config::kRefused) return "config-refused";
+  if (event.instance == Event::Instance::kSilent) return "instance-silent";
+  if (event.instance == Event::Instance::kAnswers) return "instance-answers";
   if (event.limit == Event::Limit::kNone) return detect::to_string(event.temperature);
   return event.limit == Event::Limit::kBegan ? "limited" : "limit-ended";
 }
 
 bool has_key(const Event& event) {
-  return !event.nothing_hot && !event.outage && event.config == Event::Config::kNone;
+  if (event.order) return !event.key.empty();
+  return !event.nothing_hot && !event.outage && event.config == Event::Config::kNone &&
+         event.instance == Event::Instance::kNone;
 }
 
 bool is_verdict(const Event& event) {
-  return has_key(event) && !event.stale_read && event.limit == Event::Limit::kNone;
+  return has_key(event) && !event.stale_read && !event.order && event.limit == Event::Limit::kNone;
 }
 
 Event event_of(const detect::Change& change, TimePoint now) {

@@ -52,6 +52,7 @@ json::array events_array(const std::vector<Event>& events, TimePoint boot, WallT
 std::string events_json(const std::vector<Event>& events, TimePoint boot, WallTime wall) {
   json::object out;
   out["at"] = iso_time(wall);
+  out["source"] = "memory";
   out["events"] = events_array(events, boot, wall);
   return json::serialize(out) + "\n";
 }

@@ -30,7 +30,8 @@ TEST(EventsJson, EventsHaveTheirEvidence) {
   event.relief = LoadRelief{.hits = 30, .misses = 10, .hit_ratio = 0.75, .offload = 0.625};
   event.reason = "because of \"it\"";
   const json::value parsed = json::parse(events_json({event}, kBoot, kWall));
-  EXPECT_EQ(parsed, json::parse(R"({"at": "2026-11-21T12:00:00.000Z", "events": [{
+  EXPECT_EQ(parsed,
+            json::parse(R"({"at": "2026-11-21T12:00:00.000Z", "source": "memory", "events": [{
     "number": 17, "at": "2026-11-21T11:59:58.500Z", "verdict": "hot", "before": "warm",
     "name": "user:\\x00\\xff", "name_base64": "dXNlcjoA/w==", "name_truncated": false, "db": 3,
     "dimension": "bytes", "window_seconds": 1, "rule": "user:*", "rate": 3412, "share": 0.5,
@@ -76,6 +77,22 @@ TEST(EventsJson, ALimitThatCameByItselfHasItsKeyAndReason) {
   event.limit = Event::Limit::kEnded;
   EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events").at(0).at("verdict"),
             "limit-ended");
+}
+
+TEST(EventsJson, AnOrderHasAKeyIfItIsAboutOne) {
+  Event event;
+  event.number = 20;
+  event.at = kBoot;
+  event.order = true;
+  event.reason = "warming of 2 keys, by alice";
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
+    "number": 20, "at": "2026-11-21T12:00:00.000Z", "verdict": "order",
+    "reason": "warming of 2 keys, by alice"}])"));
+  event.key = "k";
+  EXPECT_EQ(json::parse(events_json({event}, kBoot, kWall)).at("events"), json::parse(R"([{
+    "number": 20, "at": "2026-11-21T12:00:00.000Z", "verdict": "order", "name": "k",
+    "name_base64": "aw==", "name_truncated": false, "db": 0,
+    "reason": "warming of 2 keys, by alice"}])"));
 }
 
 TEST(EventsJson, NothingHotIsAnEventWithoutAKey) {

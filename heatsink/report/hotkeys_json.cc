@@ -10,58 +10,12 @@
 #include <utility>
 
 #include "heatsink/base/printable.h"
-#include "heatsink/report/load_relief.h"
+#include "heatsink/report/key_fields.h"
 
 namespace heatsink::report {
 namespace {
 
 namespace json = boost::json;
-
-json::object node_object(const Report& report) {
-  json::object node;
-  node["upstream"] = printable(report.upstream);
-  node["upstream_up"] = report.upstream_up;
-  node["coherence"] = printable(report.coherence);
-  node["requests_rate"] = number(report.requests_rate);
-  node["reads_rate"] = number(report.reads_rate);
-  node["writes_rate"] = number(report.writes_rate);
-  node["hits_rate"] = number(report.hits_rate);
-  node["misses_rate"] = number(report.misses_rate);
-  node["hit_ratio"] = number(report.hit_ratio);
-  node["offload"] = number(report.offload);
-  node["commands_rate"] = number(report.commands_rate);
-  node["server_commands_rate"] = number(report.server_commands_rate);
-  node["own_commands_rate"] = number(report.own_commands_rate);
-  const std::optional<ServerCpuReport>& cpu = report.server_cpu;
-  node["cpu_cores"] = cpu ? number(cpu->cores) : nullptr;
-  node["cpu_spared_cores"] = cpu ? number(cpu->spared_cores) : nullptr;
-  node["cpu_offload"] = cpu ? number(cpu->offload) : nullptr;
-  node["cpu_unknown"] = one_line(report.server_cpu_unknown, detect::kKeyBytesMax);
-  node["dimension"] = detect::to_string(report.dimension);
-  node["hot"] = number(report.hot);
-  node["warm"] = number(report.warm);
-  node["absent_max"] = report.absent_max ? number(*report.absent_max) : nullptr;
-  node["rules"] = report.rules;
-  node["workers"] = report.workers;
-  node["redacted"] = report.redacted;
-  node["sampled"] = report.sampled;
-  node["clients"] = report.clients;
-  node["hot_keys"] = report.hot_keys;
-  node["write_hot_keys"] = report.write_hot_keys;
-  node["cached_entries"] = report.cached_entries;
-  node["cached_bytes"] = report.cached_bytes;
-  node["stale_confirmed"] = report.stale_confirmed;
-  return node;
-}
-
-json::array tally_array(const std::vector<detect::Tally>& tallies) {
-  json::array out;
-  for (const detect::Tally& tally : tallies) {
-    out.push_back(
-        json::object{{"name", printable(tally.name)}, {"low", tally.low}, {"high", tally.high}});
-  }
-  return out;
-}
 
 json::value templates_value(const std::optional<TemplatesReport>& templates) {
   if (!templates) return nullptr;
@@ -70,14 +24,7 @@ json::value templates_value(const std::optional<TemplatesReport>& templates) {
   for (const TemplateReport& each : templates->list) {
     json::object out;
     add_name(out, each.name, each.name_truncated);
-    out["db"] = each.db;
-    out["rate"] = number(each.rate);
-    out["rate_low"] = number(each.rate_low);
-    out["rate_high"] = number(each.rate_high);
-    out["share"] = number(each.share);
-    out["reads_rate"] = number(each.reads_rate);
-    out["writes_rate"] = number(each.writes_rate);
-    out["hits_rate"] = number(each.hits_rate);
+    write_fields(template_view(each), template_fields(), out);
     list.push_back(std::move(out));
   }
   return json::object{{"rest_rate_low", number(templates->rest_low)},
@@ -182,7 +129,7 @@ json::value fleet_value(const std::optional<FleetReport>& fleet) {
                       {"problem", one_line(fleet->problem, detect::kKeyBytesMax)}};
 }
 
-// What all instances have counted of the key; null: the fleet does not list it.
+// The counts of the key by all instances; null: the fleet does not list it.
 json::value fleet_evidence(const detect::Verdict& verdict) {
   if (!verdict.fleet) return nullptr;
   return json::object{{"rate", number(verdict.fleet->rate_low)},
@@ -191,47 +138,24 @@ json::value fleet_evidence(const detect::Verdict& verdict) {
                       {"instances", verdict.fleet->instances}};
 }
 
-json::object key_object(const KeyReport& key, TimePoint at, WallTime wall_at) {
-  const detect::Verdict& verdict = key.verdict;
-  const detect::KeyCount& count = verdict.count;
-  const Nanos age = std::max(at - verdict.since, Nanos(0));
-  const LoadRelief relief = relief_of(count, key.spared);
+json::object key_object(const KeyView& key, const KeyReport& row, WallTime wall_at) {
   json::object out;
-  add_name(out, count.key, count.key_truncated);
-  out["db"] = count.db;
-  out["rule"] = printable(verdict.rule, detect::kKeyBytesMax);
-  out["dimension"] = detect::to_string(verdict.measure.dimension);
-  out["window_seconds"] = seconds(verdict.measure.window);
-  out["counted_seconds"] = number(key.counted_seconds());
-  out["rate"] = number(verdict.rate);
-  out["rate_low"] = number(verdict.rate_low);
-  out["rate_high"] = number(verdict.rate_high);
-  out["share"] = number(verdict.share);
-  out["fleet"] = fleet_evidence(verdict);
-  out["reads"] = count.reads;
-  out["writes"] = count.writes;
-  out["hits"] = count.hits;
-  out["misses"] = relief.misses;
-  out["bytes"] = count.bytes;
-  out["hit_ratio"] = number(relief.hit_ratio);
-  out["spared"] = key.spared;
-  out["offload"] = number(relief.offload);
-  out["commands"] = tally_array(count.commands);
-  out["clients"] = tally_array(count.clients);
-  out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(age));
-  out["age_seconds"] = seconds(age);
-  out["verdict"] = detect::to_string(verdict.temperature);
-  out["reason"] = one_line(verdict.reason, detect::kKeyBytesMax);
-  out["cached"] = key.cached;
-  out["cache_note"] = printable(key.cache_note);
-  out["level"] = printable(key.level);
-  out["max_staleness_seconds"] = key.max_staleness ? seconds(*key.max_staleness) : nullptr;
-  out["limit"] = printable(key.limit, detect::kKeyBytesMax);
-  out["limited_rate"] = number(key.limited_rate);
-  out["warmed"] = key.warmed;
-  out["coalesce_seconds"] = seconds(key.coalesce);
-  out["stale_while_error_seconds"] = seconds(key.stale_while_error);
-  out["reply_bytes"] = key.reply_bytes ? json::value(key.reply_bytes->count) : nullptr;
+  add_name(out, key.raw_name, key.name_truncated);
+  write_fields(key, key_fields(), out);
+  out["fleet"] = fleet_evidence(row.verdict);
+  out["since"] = iso_time(wall_at - std::chrono::duration_cast<WallTime::duration>(key.age));
+  return out;
+}
+
+json::array keys_array(const Report& report, WallTime wall_at, const AddToKey& add) {
+  json::array out;
+  out.reserve(report.keys.size());
+  for (std::size_t place = 0; place < report.keys.size(); ++place) {
+    const KeyReport& row = report.keys[place];
+    KeyView key = key_view(row, report.at);
+    if (add) add(place, key);
+    out.push_back(key_object(key, row, wall_at));
+  }
   return out;
 }
 
@@ -278,12 +202,9 @@ std::string headline(const Report& report) {
   return counts(report) + "; hot means " + one_line(report.hot_means, detect::kKeyBytesMax);
 }
 
-json::object hotkeys_object(const Report& report, WallTime wall_at) {
-  json::array keys;
-  keys.reserve(report.keys.size());
-  for (const KeyReport& key : report.keys) {
-    keys.push_back(key_object(key, report.at, wall_at));
-  }
+json::object hotkeys_object(const Report& report, WallTime wall_at, const AddToKey& add) {
+  json::object node;
+  write_fields(node_view(report), node_fields(), node);
   json::object out;
   out["at"] = iso_time(wall_at);
   out["window_seconds"] = seconds(report.window);
@@ -291,12 +212,12 @@ json::object hotkeys_object(const Report& report, WallTime wall_at) {
   out["nothing_hot"] = report.hot_keys == 0 && report.write_hot_keys == 0;
   out["headline"] = headline(report);
   out["hot_means"] = one_line(report.hot_means, detect::kKeyBytesMax);
-  out["node"] = node_object(report);
+  out["node"] = std::move(node);
   out["fleet"] = fleet_value(report.fleet);
   out["copies"] = copies_value(report.copies);
   out["cluster_load"] = report.slots ? json::value(slots_object(*report.slots)) : nullptr;
   out["templates"] = templates_value(report.templates);
-  out["keys"] = std::move(keys);
+  out["keys"] = keys_array(report, wall_at, add);
   return out;
 }
 

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include "heatsink/report/json_values.h"
+#include "heatsink/report/key_view.h"
 #include "heatsink/report/node_report.h"
 
 namespace heatsink::report {
@@ -16,7 +19,10 @@ namespace heatsink::report {
 std::string hotkeys_json(const Report& report, WallTime wall_at);
 // The most important fact in a sentence: "2 keys are hot; hot means ...".
 std::string headline(const Report& report);
-boost::json::object hotkeys_object(const Report& report, WallTime wall_at);
+// `add` is called with each key and its place in the report: it adds what is known beside it.
+using AddToKey = std::function<void(std::size_t place, KeyView& key)>;
+boost::json::object hotkeys_object(const Report& report, WallTime wall_at,
+                                   const AddToKey& add = nullptr);
 // Its member `cluster_load`.
 boost::json::object slots_object(const SlotsReport& report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds all that the proxy or the library knows of one key.
+// Holds all that the proxy or the library knows of one key, and writes it as JSON.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/units.h"
+#include "heatsink/base/wall_time.h"
 #include "heatsink/report/event.h"
 #include "heatsink/report/node_report.h"
 
@@ -27,5 +28,10 @@ struct KeyInspection {
   bool never_expires = false;
   std::string problem;  // why members about the value are missing; or ""
 };
+
+// The answer of GET /api/key (docs/reference/http-api.md): hotkeys_json() with only this key's row,
+// to which it adds the server's answers about the value, and "events". `boot` and `wall` are the
+// same moment on both clocks.
+std::string key_json(const KeyInspection& told, TimePoint boot, WallTime wall);
 
 }  // namespace heatsink::report

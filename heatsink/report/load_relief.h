@@ -17,9 +17,9 @@ struct LoadRelief {
   double offload = 0;
 };
 
-// Of a key. `spared`: as KeyReport::spared.
+// The relief of a key. `spared`: as KeyReport::spared.
 LoadRelief relief_of(const detect::KeyCount& count, std::int64_t spared);
-// Of all keys, which `all` counts.
+// The relief of all keys, which `all` counts.
 LoadRelief relief_of_all(const detect::Summary& all, double offload);
 
 }  // namespace heatsink::report

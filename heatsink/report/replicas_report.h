@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds what a proxy knows of one replica that it may read hot keys from.
+// Holds what a proxy knows of one replica that it may read hot keys from, and writes it as JSON.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "heatsink/base/clock.h"
@@ -20,5 +21,8 @@ struct ReplicaReport {
   std::string fault{};     // why it is not fresh: "silent", "behind", ...; "": it is
   std::uint64_t sent = 0;  // reads sent to it
 };
+
+// Writes what is known of the replicas as JSON (docs/reference/http-api.md).
+std::string replicas_json(std::span<const ReplicaReport> replicas);
 
 }  // namespace heatsink::report

@@ -9,7 +9,7 @@ namespace {
 detect::Summary ten_seconds() {
   detect::Summary summary;
   summary.window = summary.covered = std::chrono::seconds(10);
-  summary.settled = true;
+  summary.covers_window = true;
   summary.requests = 1000;
   detect::KeyCount user;
   user.key = "user:*";

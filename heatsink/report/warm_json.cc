@@ -100,8 +100,8 @@ Result<std::string> glob_in(const json::object& order) {
     glob = from_base64(base64->get_string());
   if (!glob)
     return wrong(
-        "the pattern is malformed: write \"pattern\": \"product:*\", or \"pattern_base64\", not "
-        "both");
+        "the pattern is malformed: "
+        "write \"pattern\": \"product:*\", or \"pattern_base64\", not both");
   if (std::string fault = report::pattern_fault(*glob); !fault.empty())
     return wrong(std::move(fault));
   return *std::move(glob);

@@ -56,7 +56,7 @@ struct KeySpec {
 };
 
 // How find_keys() finds a command's keys. The table sets it from the name and the specs.
-enum class KeyRule : std::uint8_t {
+enum class KeyPositions : std::uint8_t {
   kSpecs,     // by key_specs alone; the default for a Command made by hand
   kNone,      // never a key, whatever the flags say
   kAny,       // no keys named, and any key may change
@@ -78,7 +78,7 @@ struct Command {
   std::int32_t first_key = 0, last_key = 0, key_step = 0;
   std::vector<KeySpec> key_specs = {};
   bool is_container = false;  // has subcommands: CLIENT, CONFIG, XGROUP, ...
-  KeyRule key_rule = KeyRule::kSpecs;
+  KeyPositions key_positions = KeyPositions::kSpecs;
 
   bool has(std::uint32_t mask) const { return (flags & mask) != 0; }
 };

@@ -57,7 +57,7 @@ std::string shown(const Command& command) {
   std::string out = command.name;
   for (const std::int64_t field : std::initializer_list<std::int64_t>{
            command.arity, command.flags, command.first_key, command.last_key, command.key_step,
-           command.is_container, static_cast<int>(command.key_rule)}) {
+           command.is_container, static_cast<int>(command.key_positions)}) {
     out += " " + std::to_string(field);
   }
   for (const KeySpec& spec : command.key_specs) out += " [" + shown(spec) + "]";
@@ -125,8 +125,8 @@ bool are_streams_misread_there(const Call& call) {
 }
 
 bool misread_there(const Command& command, const Call& call) {
-  if (command.key_rule == KeyRule::kGeoRadius) return is_geo_misread_there(call);
-  if (command.key_rule == KeyRule::kStreams) return are_streams_misread_there(call);
+  if (command.key_positions == KeyPositions::kGeoRadius) return is_geo_misread_there(call);
+  if (command.key_positions == KeyPositions::kStreams) return are_streams_misread_there(call);
   return command.name == "sort" && is_sort_misread_there(call);
 }
 
@@ -213,8 +213,9 @@ TEST_F(AgainstServer, KeysOfRandomCallsAreTheServers) {
     if (command.is_container || command.arity == 1)
       continue;  // GETKEYSANDFLAGS wants an argument behind the name
     std::vector<Call> calls, requests;
-    const bool special = command.key_rule != KeyRule::kOneRead &&
-                         command.key_rule != KeyRule::kOneWrite && !command.key_specs.empty();
+    const bool special = command.key_positions != KeyPositions::kOneRead &&
+                         command.key_positions != KeyPositions::kOneWrite &&
+                         !command.key_specs.empty();
     for (int i = 0; i < (special ? kRoundsOfSpecial : kRounds); ++i) {
       Call call = some_call(command, random);
       if (misread_there(command, call)) continue;

@@ -171,7 +171,7 @@ TEST(FromReply, ReadsMapsAndSetsOfResp3) {
   }
   const Result<CommandTable> table = CommandTable::from_reply(list({row}));
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(table->find_name("put")->key_rule, KeyRule::kOneWrite);
+  EXPECT_EQ(table->find_name("put")->key_positions, KeyPositions::kOneWrite);
   EXPECT_TRUE(table->find_name("put")->has(kWrite));
 }
 
@@ -201,14 +201,14 @@ TEST(FromReply, BelievesTheReadonlyFlagOfAModuleMoreThanItsMadeUpSpec) {
   row.items[2] = list({text("readonly"), text("module")});
   const Result<CommandTable> table = CommandTable::from_reply(list({row}));
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(table->find_name("json.get")->key_rule, KeyRule::kOneRead);
+  EXPECT_EQ(table->find_name("json.get")->key_positions, KeyPositions::kOneRead);
 }
 
 TEST(FromReply, TakesASpecThatSaysNothingForAWrite) {
   const Result<CommandTable> table =
       CommandTable::from_reply(list({new_row("put", {spec("new_flag", 1, 0)})}));
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(table->find_name("put")->key_rule, KeyRule::kOneWrite);
+  EXPECT_EQ(table->find_name("put")->key_positions, KeyPositions::kOneWrite);
 }
 
 TEST(FromReply, SaysWhatIsWrong) {

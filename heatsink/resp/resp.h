@@ -8,10 +8,9 @@
 #include "heatsink/resp/inline_request.h"  // IWYU pragma: export
 #include "heatsink/resp/key_slot.h"        // IWYU pragma: export
 #include "heatsink/resp/monitor_line.h"    // IWYU pragma: export
-#include "heatsink/resp/plain_get.h"       // IWYU pragma: export
+#include "heatsink/resp/plain_request.h"   // IWYU pragma: export
 #include "heatsink/resp/reply_scanner.h"   // IWYU pragma: export
 #include "heatsink/resp/request_parser.h"  // IWYU pragma: export
 #include "heatsink/resp/resp2_form.h"      // IWYU pragma: export
-#include "heatsink/resp/slot_tags.h"       // IWYU pragma: export
 #include "heatsink/resp/value.h"           // IWYU pragma: export
 #include "heatsink/resp/writer.h"          // IWYU pragma: export

@@ -2,9 +2,9 @@
 #include "heatsink/session/blocked_command.h"
 
 #include <utility>
-#include <vector>
 
 #include "heatsink/base/log.h"
+#include "heatsink/command/time_left.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -12,13 +12,95 @@ namespace {
 // Longer than the client's answer to a byte takes. Only clients that ended their output before
 // their reply came wait for this time.
 constexpr Nanos kOfferedFor = Millis(20);
+constexpr std::string_view kKeyBeforeWait = "heatsink:wait";
+constexpr std::uint8_t kOwnWritesMax = 5;  // each in another slot, if slots move
 
 }  // namespace
 
-Pending BlockedCommand::own_request(PendingKind kind) const {
+Step BlockedCommand::run(Request& request) {
+  if (const std::optional<Step> step = client_.departs(request)) return *step;
+  if (const std::optional<Step> step = client_.own_connection_for(request))
+    return *step == Step::kStall ? *step : client_.refuse_without_connection(request);
+  return send(request);
+}
+
+Step BlockedCommand::run_wait(Request& request) {
+  const std::vector<redis::UpstreamAddress*>& written = state_.written_.all();
+  if (client_.has_cluster() && !written.empty() && !client_.has_state()) {
+    if (!client_.is_drained()) return client_.stall_for(Awaited::kDrain);  // one may be refused
+    request.waited().redirected_to = ask_nodes(written);
+  }
+  if (const std::optional<Step> step = client_.own_connection_for(request)) {
+    if (*step == Step::kStall) return *step;
+    forget_nodes();
+    return client_.refuse_without_connection(request);
+  }
+  if (const std::optional<Step> first = before_wait(request)) return *first;
+  return send(request);
+}
+
+// nullopt: WAIT may be sent now.
+std::optional<Step> BlockedCommand::before_wait(Request& request) {
+  const std::uint8_t writes = request.has_waited() ? request.waited_for().own_writes : 0;
+  const std::string error =
+      writes > 0 ? std::exchange(request.waited().own_write_error, {}) : std::string();
+  if (writes > 0 && error.empty()) return std::nullopt;
+  const bool has_moved = topology::parse_redirect(error).has_value();
+  if (writes == 0 || (has_moved && writes < kOwnWritesMax)) {
+    if (!write_before_wait(*client_.own_connection())) return std::nullopt;
+    ++request.waited().own_writes;
+    return client_.stall_for(Awaited::kDrain);
+  }
+  forget_nodes();
+  return client_.reply_error("ERR heatsink: " + std::string(request.args()[0]) +
+                             " needs a write of the proxy's own before it (SET " +
+                             std::string(kKeyBeforeWait) +
+                             "), which the server has refused: " + error);
+}
+
+// The server refuses the command at once, and all that the proxy would send before it.
+bool BlockedCommand::is_refused_to_subscriber() const {
+  return state_.subscribed() && state_.protocol_ == resp::Protocol::kResp2;
+}
+
+// False: not needed, or the node has no slots, so nothing can be written there.
+bool BlockedCommand::write_before_wait(Upstream& connection) {
+  if (client_.is_bound() || !state_.written_.has(connection.server())) return false;
+  if (!waits_for_own_writes(connection.hello_reply())) return false;
+  if (is_refused_to_subscriber()) return false;
+  std::string key(kKeyBeforeWait);
+  if (const std::shared_ptr<const topology::SlotMap> map = client_.slot_map()) {
+    const auto node = parts_.shared.cluster.index_of(connection.server());
+    const auto slot = node ? map->slot_of(*node, parts_.shared.next_random()) : std::nullopt;
+    if (!slot) return false;
+    key = resp::name_in_slot(*slot, key);
+  }
+  ByteBuffer set;
+  resp::append_request(set, {"SET", key, "", "PX", "1"});
   Pending pending;
   pending.session = &client_.requester();
-  pending.kind = kind;
+  pending.kind = PendingKind::kOwn;
+  pending.of = PartRequest(SessionPart::kOwnWrite);
+  client_.own_request_sent();
+  connection.send(set.view(), std::move(pending));
+  return true;
+}
+
+// No request follows a waiting one: after its wait was ended for a client that has left, the server
+// would execute that request.
+Step BlockedCommand::send(Request& request) {
+  if (is_refused_to_subscriber()) return client_.send_on_own(request, {});
+  begin(*client_.own_connection(), request);
+  client_.send_on_own(request, of(Asked::kCommand));
+  client_.stall_for(Awaited::kAnswer);
+  return Step::kDone;
+}
+
+Pending BlockedCommand::own_request(Asked what) const {
+  Pending pending;
+  pending.session = &client_.requester();
+  pending.kind = PendingKind::kOwn;
+  pending.of = of(what);
   return pending;
 }
 
@@ -36,7 +118,7 @@ void BlockedCommand::begin(Upstream& connection, const Request& request) {
     redis::append_hello(hello, connection.protocol(), {}, state_.name_);
     client_.lend_name();
   }
-  Pending mark = own_request(PendingKind::kMark);
+  Pending mark = own_request(Asked::kMark);
   mark.reveals_keys = false;
   client_.own_request_sent();
   connection.send(hello.view(), std::move(mark));
@@ -48,12 +130,23 @@ void BlockedCommand::go_on(const Request& request, const CarriedSession::Waiting
   wait_->carry_on(before.connection, request.now);
 }
 
+// The node that WAIT asks now.
+redis::UpstreamAddress* BlockedCommand::ask_nodes(
+    const std::vector<redis::UpstreamAddress*>& nodes) {
+  if (nodes_ == nullptr) nodes_ = std::make_unique<NodeWait>(nodes);
+  return nodes_->node();
+}
+
+std::string BlockedCommand::request_for_time_left() const {
+  return with_time_left(wait_->request(), parts_.loop.clock() - wait_->sent_at());
+}
+
 // If the client has already left, the reply may still come in this turn: decide at its end.
 void BlockedCommand::mark_answered(std::string_view hello) {
   if (!wait_) return;
   wait_->mark_answered(hello, client_.own_connection()->read_at());
   const bool has_ended = client_.presence() != Client::Presence::kHere;
-  if (has_ended || client_.is_timed_out()) client_.look_at_end_of_turn();
+  if (has_ended || is_timed_out_) client_.look_at_end_of_turn();
 }
 
 void BlockedCommand::end() {
@@ -91,18 +184,18 @@ bool BlockedCommand::unblock() {
   parts_.count(copies::Count::kWaitsEnded);
   ByteBuffer request;
   const std::string id = std::to_string(wait_->connection());
-  const bool has_left = client_.presence() != Client::Presence::kHere || !client_.is_timed_out();
+  const bool has_left = client_.presence() != Client::Presence::kHere || !is_timed_out_;
   resp::append_request(request, {"CLIENT", "UNBLOCK", id, has_left ? "ERROR" : "TIMEOUT"});
-  Pending pending = own_request(PendingKind::kUnblock);
+  Pending pending = own_request(Asked::kUnblock);
   pending.reveals_keys = false;
   client_.own_request_sent();
   connection->send(request.view(), std::move(pending));
   return true;
 }
 
-bool BlockedCommand::keeps_reply(TimePoint read_at, bool silent, bool always) {
+bool BlockedCommand::keeps_reply(TimePoint read_at, bool silent) {
   if (!wait_) return false;
-  if (always) {
+  if (asks_nodes()) {
     wait_->keep_reply(false);
     return true;
   }
@@ -111,6 +204,43 @@ bool BlockedCommand::keeps_reply(TimePoint read_at, bool silent, bool always) {
   if (client_.presence() == Client::Presence::kHere && !client_.has_ended_unread()) return false;
   if (waited) client_.note_ended();  // a command that did not wait may have others behind it
   wait_->keep_reply(waited);
+  return true;
+}
+
+bool BlockedCommand::take(const Pending& pending, bool ok, std::string_view kept) {
+  switch (static_cast<Asked>(pending.of.what)) {
+    case Asked::kCommand:
+      return asks_nodes() ? node_answered(pending.ticket, kept) : settle(pending.ticket, kept);
+    case Asked::kMark:
+      mark_answered(kept);
+      return true;
+    case Asked::kUnblock:
+      unblock_answered(kept);
+      return true;
+    case Asked::kPutBack:
+      put_back_answered(ok, kept);
+      return false;
+  }
+  return true;
+}
+
+bool BlockedCommand::lost(const Pending& pending, const std::string& problem) {
+  switch (static_cast<Asked>(pending.of.what)) {
+    case Asked::kCommand:
+      if (asks_nodes()) drop();  // nothing has to be put back
+      forget_nodes();
+      command_lost(problem);
+      return true;
+    case Asked::kMark:
+      return true;
+    case Asked::kUnblock:
+      if (!waits()) return true;
+      client_.close();
+      return false;
+    case Asked::kPutBack:
+      put_back_answered(false, problem);
+      return false;
+  }
   return true;
 }
 
@@ -136,7 +266,25 @@ bool BlockedCommand::settle(ReplyQueue::Ticket ticket, std::string_view kept) {
   return false;
 }
 
-void BlockedCommand::lost(const std::string& problem) {
+// True: the client has got the joined reply. False: the next node is asked, or the client has left.
+bool BlockedCommand::node_answered(ReplyQueue::Ticket ticket, std::string_view reply) {
+  const bool has_left = client_.presence() != Client::Presence::kHere;
+  if (has_left && waits() && wait_->has_waited(client_.own_connection()->read_at())) {
+    client_.close();
+    return false;
+  }
+  if (nodes_->answered(reply)) {
+    drop();
+    client_.give_part(ticket, std::exchange(nodes_, nullptr)->reply());
+    return true;
+  }
+  std::string rest = request_for_time_left();
+  drop();
+  client_.ask_node(ticket, std::move(rest), *nodes_->node());
+  return false;
+}
+
+void BlockedCommand::command_lost(const std::string& problem) {
   const std::unique_ptr<Wait> wait = std::exchange(wait_, nullptr);
   if (wait && wait->keeps_reply()) not_put_back(problem);
 }
@@ -173,7 +321,7 @@ void BlockedCommand::put_back(std::span<const PutBack> requests) {
   Upstream* const connection = client_.own_connection();
   if (connection == nullptr && !requests.empty()) not_put_back("the connection was lost");
   for (const PutBack& request : connection != nullptr ? requests : std::span<const PutBack>()) {
-    Pending pending = own_request(PendingKind::kPutBack);
+    Pending pending = own_request(Asked::kPutBack);
     for (const std::string& key : request.keys) {
       const NameHash name = hash_name(key, parts_.shared.seed);
       pending.keys.add({name, in_db(name, state_.db_), true});

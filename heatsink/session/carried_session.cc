@@ -69,7 +69,7 @@ class In {
       value.emplace_back(in_.text(handover::kMessageBytesMax));
   }
   void channels(Channels& value) {
-    const std::size_t count = in_.count(CarriedSession::kChannelsMax);
+    const std::size_t count = in_.count(SubscribedNames::kCarriedMax);
     for (std::size_t i = 0; i < count && in_.ok(); ++i) {
       // In the order of the set and each once, so that the bytes of a session are unique.
       const std::string name(in_.text(CarriedSession::kInputMax));
@@ -88,8 +88,11 @@ class In {
   Reader in_;
 };
 
-template <class Direction, class State>
-void walk_state(Direction& io, State& state) {
+template <class Direction, class Session>
+void walk_state(Direction& io, Session& session) {
+  auto& state = session.state;
+  auto& names = session.subscriptions;
+  auto& transaction = session.transaction;
   constexpr std::size_t kNameMax = CarriedSession::kNameMax;
   io.protocol(state.protocol_);
   io.user(state.user_);
@@ -101,12 +104,12 @@ void walk_state(Direction& io, State& state) {
   for (auto* flag :
        {&state.pinned_, &state.introduced_, &state.lent_name_, &state.in_multi_, &state.watching_,
         &state.watch_refused_, &state.no_local_reads_, &state.reply_off_, &state.reply_skip_,
-        &state.transaction_flush_, &state.transaction_changes_access_, &state.transaction_names_,
-        &state.name_owed_, &state.receives_messages_})
+        &transaction.flush, &transaction.changes_access, &transaction.names, &state.name_owed_,
+        &names.receives_messages})
     io.flag(*flag);
-  io.channels(state.channels_);
-  io.channels(state.patterns_);
-  io.channels(state.shard_channels_);
+  io.channels(names.channels);
+  io.channels(names.patterns);
+  io.channels(names.shard_channels);
 }
 
 template <class Direction, class Queued>
@@ -121,8 +124,8 @@ void walk_queued(Direction& io, Queued& queued) {
 template <class Direction, class Session>
 void walk_second(Direction& io, Session& session) {
   io.flag(session.state.replicates_);
-  io.text(session.state.transaction_refusal_, CarriedSession::kNameMax);
-  io.number(session.state.transaction_queued_);
+  io.text(session.transaction.refusal, CarriedSession::kNameMax);
+  io.number(session.transaction.queued);
   io.flag(session.has_written);
   io.flag(session.listens);
   io.number(session.nodes);
@@ -130,14 +133,14 @@ void walk_second(Direction& io, Session& session) {
     io.text(session.login->user, CarriedSession::kLoginMax);
     io.text(session.login->password, CarriedSession::kLoginMax);
   }
-  if (io.present(session.watched_slot)) io.slot(*session.watched_slot);
-  if (io.present(session.queued)) walk_queued(io, *session.queued);
+  if (io.present(session.transaction.watched_slot)) io.slot(*session.transaction.watched_slot);
+  if (io.present(session.transaction.queue)) walk_queued(io, *session.transaction.queue);
 }
 
 template <class Direction, class Session>
 void walk(Direction& io, Session& session, std::uint32_t layout) {
   io.number(session.id);
-  walk_state(io, session.state);
+  walk_state(io, session);
   io.text(session.input, CarriedSession::kInputMax);
   io.flag(session.is_raw);
   io.flag(session.ran_script);
@@ -154,6 +157,7 @@ void walk(Direction& io, Session& session, std::uint32_t layout) {
     io.flag(session.waiting->silent);
   }
   if (layout >= 2) walk_second(io, session);
+  if (layout >= 3) io.flag(session.subscriptions.hears_hot);
 }
 
 // Redis's rule for names of clients and libraries: printable, no space.
@@ -167,9 +171,10 @@ bool second_holds(const CarriedSession& session) {
   const bool login_holds =
       !session.login || (state.user_ == ClientState::User::kOther &&
                          session.login->acl_user() == std::string_view(state.user_name_));
+  const bool is_queued = session.transaction.queue.has_value();
+  const bool has_failed = !session.transaction.refusal.empty();
   const bool transaction_holds =
-      (!session.queued && !state.transaction_failed()) ||
-      (state.in_multi_ && !(session.queued && state.transaction_failed()));
+      (!is_queued && !has_failed) || (state.in_multi_ && !(is_queued && has_failed));
   return login_holds && transaction_holds && (session.is_raw || !state.replicates_) &&
          session.nodes <= handover::kNodesMax && (session.listens || session.nodes == 0);
 }
@@ -179,11 +184,13 @@ bool is_consistent(const CarriedSession& session) {
   const ClientState& state = session.state;
   const bool needs_login =
       state.user_ == ClientState::User::kOther && state.user_name_ != "default" && !session.login;
-  const bool is_in_transaction = state.in_multi_ && !session.queued && !state.transaction_failed();
-  const bool hears = !state.channels_.empty() || !state.patterns_.empty() ||
-                     (!state.shard_channels_.empty() && !session.listens);
+  const bool is_in_transaction =
+      state.in_multi_ && !session.transaction.queue && session.transaction.refusal.empty();
+  const SubscribedNames& names = session.subscriptions;
+  const bool hears = !names.channels.empty() || !names.patterns.empty() ||
+                     names.receives_messages || (!names.shard_channels.empty() && !session.listens);
   const bool needs_private = needs_login || state.pinned_ || is_in_transaction || state.watching_ ||
-                             hears || state.receives_messages_ || session.is_raw || session.waiting;
+                             hears || session.is_raw || session.waiting;
   const bool names_hold =
       is_name(state.name_) && is_name(state.library_name_) && is_name(state.library_version_);
   return names_hold && second_holds(session) && session.id != 0 && state.db_ <= INT32_MAX &&
@@ -209,8 +216,10 @@ Result<CarriedSession> decode_session(std::string_view bytes) {
                                            std::to_string(CarriedSession::kLayout)};
   CarriedSession session;
   walk(in, session, layout);
-  if (session.queued)
-    for (const std::string& each : session.queued->requests) session.queued->bytes += each.size();
+  if (session.transaction.queue) {
+    QueuedTransaction& queue = *session.transaction.queue;
+    for (const std::string& each : queue.requests) queue.bytes += each.size();
+  }
   if (!in.ended() || !is_consistent(session))
     return Error{ErrorCode::kProtocol, "the fields of the session are invalid"};
   return session;

@@ -20,9 +20,9 @@ CarriedSession sample() {
   session.state.library_version_ = "1.2";
   session.state.db_ = 3;
   session.state.pinned_ = session.state.introduced_ = session.state.watching_ = true;
-  for (const char* name : {"a", "b"}) session.state.channels_.insert(name);
-  session.state.patterns_.insert("p*");
-  session.state.receives_messages_ = true;
+  for (const char* name : {"a", "b"}) session.subscriptions.channels.insert(name);
+  session.subscriptions.patterns.insert("p*");
+  session.subscriptions.receives_messages = true;
   session.input = "*2\r\n$3\r\nGE";
   session.ran_script = true;
   session.private_connection = {resp::Protocol::kResp3, false, true, 3};
@@ -42,8 +42,8 @@ TEST(CarriedSession, ArrivesAsItWasSent) {
   EXPECT_EQ(got->state.db_, 3U);
   EXPECT_TRUE(got->state.pinned_ && got->state.introduced_ && got->state.watching_);
   EXPECT_FALSE(got->state.in_multi_ || got->state.reply_off_ || got->state.lent_name_);
-  EXPECT_THAT(got->state.channels_, ::testing::ElementsAre("a", "b"));
-  EXPECT_THAT(got->state.patterns_, ::testing::ElementsAre("p*"));
+  EXPECT_THAT(got->subscriptions.channels, ::testing::ElementsAre("a", "b"));
+  EXPECT_THAT(got->subscriptions.patterns, ::testing::ElementsAre("p*"));
   EXPECT_EQ(got->input, sample().input);
   EXPECT_TRUE(got->ran_script);
   EXPECT_EQ(got->private_connection->db, 3U);
@@ -61,16 +61,16 @@ CarriedSession of_a_cluster() {
   session.state.user_name_ = "alice";
   session.login = redis::Credentials{"alice", "wonder"};
   session.state.in_multi_ = true;
-  session.state.transaction_queued_ = 2;
-  session.queued = QueuedTransaction{};
-  session.queued->requests = {"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"};
-  session.queued->scripts = {"sha1"};
-  session.queued->slot = 16383;
-  session.queued->failed = session.queued->watches = true;
-  session.state.shard_channels_.insert("shard");
+  session.transaction.queued = 2;
+  session.transaction.queue = QueuedTransaction{};
+  session.transaction.queue->requests = {"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"};
+  session.transaction.queue->scripts = {"sha1"};
+  session.transaction.queue->slot = 16383;
+  session.transaction.queue->failed = session.transaction.queue->watches = true;
+  session.subscriptions.shard_channels.insert("shard");
   session.listens = session.has_written = true;
   session.nodes = 2;
-  session.watched_slot = 7;
+  session.transaction.watched_slot = 7;
   return session;
 }
 
@@ -79,14 +79,15 @@ TEST(CarriedSession, OneOfAClusterArrivesAsItWasSent) {
   ASSERT_TRUE(got.ok());
   EXPECT_EQ(got->login->user, "alice");
   EXPECT_EQ(got->login->password, "wonder");
-  EXPECT_EQ(got->state.transaction_queued_, 2U);
-  EXPECT_EQ(got->queued->requests, of_a_cluster().queued->requests);
-  EXPECT_EQ(got->queued->bytes, 14U + 20U);
-  EXPECT_THAT(got->queued->scripts, ::testing::ElementsAre("sha1"));
-  EXPECT_EQ(got->queued->slot, 16383);
-  EXPECT_TRUE(got->queued->failed && got->queued->watches && got->has_written && got->listens);
+  EXPECT_EQ(got->transaction.queued, 2U);
+  EXPECT_EQ(got->transaction.queue->requests, of_a_cluster().transaction.queue->requests);
+  EXPECT_EQ(got->transaction.queue->bytes, 14U + 20U);
+  EXPECT_THAT(got->transaction.queue->scripts, ::testing::ElementsAre("sha1"));
+  EXPECT_EQ(got->transaction.queue->slot, 16383);
+  EXPECT_TRUE(got->transaction.queue->failed && got->transaction.queue->watches &&
+              got->has_written && got->listens);
   EXPECT_EQ(got->nodes, 2U);
-  EXPECT_EQ(got->watched_slot, 7);
+  EXPECT_EQ(got->transaction.watched_slot, 7);
   EXPECT_FALSE(got->private_connection || got->state.replicates_);
 }
 
@@ -110,6 +111,19 @@ TEST(CarriedSession, TheFirstLayoutIsReadAndWritten) {
   EXPECT_FALSE(got->has_written) << "the first layout cannot say it";
 }
 
+// The proxy itself serves that channel, so no connection goes along.
+TEST(CarriedSession, ASubscriberOfTheHotChannelNeedsTheThirdLayout) {
+  CarriedSession session;
+  session.id = 1;
+  session.subscriptions.hears_hot = true;
+  EXPECT_TRUE(decode_session(encode(session))->subscriptions.hears_hot);
+  EXPECT_FALSE(decode_session(encode(session, 2))->subscriptions.hears_hot);
+  EXPECT_EQ(CarriedSession::layout_for(1), 1U);
+  EXPECT_EQ(CarriedSession::layout_for(2), 2U);
+  EXPECT_EQ(CarriedSession::layout_for(3), 2U) << "programs before the third layout say so";
+  EXPECT_EQ(CarriedSession::layout_for(4), 3U);
+}
+
 TEST(CarriedSession, WhatCannotBeTogetherIsRefused) {
   const auto refuses = [](auto change) {
     CarriedSession session = of_a_cluster();
@@ -120,17 +134,18 @@ TEST(CarriedSession, WhatCannotBeTogetherIsRefused) {
   EXPECT_TRUE(refuses([](S& session) { session.login->user = "bob"; }));
   EXPECT_TRUE(refuses([](S& session) { session.login.reset(); }));
   EXPECT_TRUE(refuses([](S& session) { session.state.in_multi_ = false; }));
-  EXPECT_TRUE(refuses([](S& session) { session.queued.reset(); }));
+  EXPECT_TRUE(refuses([](S& session) { session.transaction.queue.reset(); }));
   EXPECT_TRUE(refuses([](S& session) { session.listens = false; }));
   EXPECT_TRUE(refuses([](S& session) { session.nodes = handover::kNodesMax + 1; }));
-  EXPECT_TRUE(refuses([](S& session) { session.queued->slot = 16384; }));
-  EXPECT_TRUE(refuses([](S& session) { session.state.transaction_refusal_ = "why"; }));
+  EXPECT_TRUE(refuses([](S& session) { session.transaction.queue->slot = 16384; }));
+  EXPECT_TRUE(refuses([](S& session) { session.transaction.refusal = "why"; }));
   EXPECT_TRUE(refuses([](S& session) { session.login->password.assign(S::kLoginMax + 1, 'p'); }));
   EXPECT_FALSE(refuses([](S& /*session*/) {}));
 }
 
 TEST(CarriedSession, AShortenedOrLengthenedOneIsRefused) {
-  for (const std::string& whole : {encode(sample()), encode(sample(), 1), encode(of_a_cluster())}) {
+  for (const std::string& whole :
+       {encode(sample()), encode(sample(), 1), encode(sample(), 2), encode(of_a_cluster())}) {
     for (std::size_t size = 0; size < whole.size(); ++size)
       EXPECT_FALSE(decode_session(whole.substr(0, size)).ok()) << size;
     EXPECT_FALSE(decode_session(whole + "x").ok());
@@ -167,7 +182,7 @@ TEST(CarriedSession, AnotherLayoutIsNamed) {
   std::string bytes = encode(sample());
   bytes[0] = 9;
   EXPECT_EQ(decode_session(bytes).error().message,
-            "the session's layout is 9; this program reads layouts up to 2");
+            "the session's layout is 9; this program reads layouts up to 3");
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 #include <cstdint>
 
 #include "heatsink/base/clock.h"
-#include "heatsink/command/reply_guess.h"
+#include "heatsink/command/reply_sizes.h"
 #include "heatsink/net/net.h"
 #include "heatsink/relief/client_state.h"
+#include "heatsink/session/expected_replies.h"
 
 namespace heatsink::proxy {
 
@@ -17,7 +18,7 @@ struct MovedSession {
   std::uint32_t address;  // its number in ClientNames, which it keeps
   ClientState state;
   TimePoint last_reply_at;  // ClientTraffic::last_reply_at
-  ReplyGuess reads, others;
+  ExpectedReplies replies_ahead;
 };
 
 struct MovedClient {

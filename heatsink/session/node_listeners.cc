@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "heatsink/handover/handover.h"
-#include "heatsink/topology/topology.h"
 #include "heatsink/upstream/connection_owner.h"
 
 namespace heatsink::proxy {
@@ -205,11 +205,11 @@ NodeListeners::Places NodeListeners::places(const topology::SlotMap& map) const 
   for (const ListenedName& each : wanted_) {
     if (each.kind == Kind::kShard) {
       const topology::NodeIndex owner = map.owner(resp::key_slot(each.name));
-      if (owner != topology::kNoNode) out[&cluster_.node(owner)].insert(each);
+      if (owner != topology::kNoNode) out[owner].insert(each);
       continue;
     }
     for (const topology::SlotMap::Shard& shard : map.shards)
-      if (!is_home(shard)) out[&cluster_.node(shard.master)].insert(each);
+      if (!is_home(shard)) out[shard.master].insert(each);
   }
   return out;
 }
@@ -230,7 +230,7 @@ bool NodeListeners::place() {
     std::unique_ptr<Listener>& listener = listeners_[node];
     if (listener == nullptr) listener = std::make_unique<Listener>(*this);
     if (listener->is_refused) continue;
-    if (!listener->is_open() && !listener->open(*node)) {
+    if (!listener->is_open() && !listener->open(cluster_.node(node))) {
       const std::set<ListenedName> given_up = names;
       for (const ListenedName& name : given_up)
         refused(name,
@@ -304,13 +304,13 @@ bool NodeListeners::adopt(net::Stream connection) {
   std::unique_ptr<Upstream> adopted =
       upstreams_.adopt(*listener, std::move(connection), {.protocol = resp::Protocol::kResp3});
   if (adopted == nullptr) return false;
-  redis::UpstreamAddress& node = adopted->server();
+  const std::optional<topology::NodeIndex> node = cluster_.index_of(adopted->server());
   listener->take(std::move(adopted));
-  if (listeners_.contains(&node)) {
+  if (!node || listeners_.contains(*node)) {
     listener->close();
     return false;
   }
-  listeners_.emplace(&node, std::move(listener));
+  listeners_.emplace(*node, std::move(listener));
   return true;
 }
 

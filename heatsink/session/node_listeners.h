@@ -17,14 +17,10 @@
 
 #include "heatsink/command/client_user.h"
 #include "heatsink/resp/resp.h"
+#include "heatsink/topology/topology.h"
 #include "heatsink/upstream/requester.h"
 #include "heatsink/upstream/upstream.h"
 #include "heatsink/upstream/upstreams.h"
-
-namespace heatsink::topology {
-class ClusterDirectory;
-struct SlotMap;
-}  // namespace heatsink::topology
 
 namespace heatsink::proxy {
 
@@ -100,7 +96,8 @@ class NodeListeners {
 
  private:
   class Listener;
-  using Places = std::map<redis::UpstreamAddress*, std::set<ListenedName>>;
+  // By number: the order in which nodes are asked does not depend on where objects lie in memory.
+  using Places = std::map<topology::NodeIndex, std::set<ListenedName>>;
 
   Places places(const topology::SlotMap& map) const;
   // All nodes have confirmed all names.
@@ -116,7 +113,7 @@ class NodeListeners {
   const std::size_t bytes_max_;
   const redis::UpstreamAddress* home_ = nullptr;
   std::set<ListenedName> wanted_;
-  std::map<redis::UpstreamAddress*, std::unique_ptr<Listener>> listeners_;
+  std::map<topology::NodeIndex, std::unique_ptr<Listener>> listeners_;
   std::vector<std::unique_ptr<Listener>> ended_;
   std::string refusal_;
 };

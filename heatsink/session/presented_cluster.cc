@@ -338,4 +338,40 @@ std::string as_in_cluster(std::string_view reply) {
   return info->type + std::to_string(text.size()) + "\r\n" + text + "\r\n";
 }
 
+bool answers_as_cluster(const Request& request, const WorkerParts& parts, const ClientState& state,
+                        bool receives_messages) {
+  if (request.facts->route == Route::kHello || request.command->name == "info") return false;
+  if (!policy::presents_cluster(parts.shared.options()) || state.transaction_failed()) return false;
+  if (receives_messages && state.protocol_ == resp::Protocol::kResp2) return false;
+  const bool is_cluster = equals_ignoring_case(request.args()[0], "cluster");
+  if (!is_cluster) return request.has_right_arity();
+  const bool asks_server = parts.shared.is_cluster_node.load(std::memory_order_relaxed) &&
+                           request.args().size() > 1 && needs_cluster_server(request.args()[1]);
+  return !asks_server;
+}
+
+// Each node of the presented cluster serves all slots and all reads, so READONLY, READWRITE and
+// ASKING have nothing to change.
+std::string reply_as_cluster(const Request& request, const WorkerParts& parts,
+                             resp::Protocol protocol, const std::string& local_address) {
+  if (!equals_ignoring_case(request.args()[0], "cluster")) return "+OK\r\n";
+  const policy::ProxyOptions& options = parts.shared.options();
+  Result<policy::Announced> nodes = policy::announced(options, local_address);
+  ByteBuffer wire;
+  if (!nodes.ok()) {
+    resp::append_error(wire, "ERR heatsink: " + nodes.error().message);
+  } else {
+    PresentedCluster(std::move(nodes).value(), !options.tls_cert.empty())
+        .append_reply(wire, request.args(), protocol);
+  }
+  return std::string(wire.view());
+}
+
+bool rewrites_for_cluster(const Request& request, PartRequest of, const WorkerParts& parts,
+                          const ClientState& state) {
+  if (state.in_multi_ || !policy::presents_cluster(parts.shared.options())) return false;
+  const bool is_info = of.part == SessionPart::kNone && request.command->name == "info";
+  return is_info || (of.part == SessionPart::kIdentity && request.facts->route == Route::kHello);
+}
+
 }  // namespace heatsink::proxy

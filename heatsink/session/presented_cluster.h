@@ -12,8 +12,12 @@
 #include <vector>
 
 #include "heatsink/base/byte_buffer.h"
+#include "heatsink/command/pending.h"
+#include "heatsink/command/request.h"
 #include "heatsink/net/address.h"
 #include "heatsink/policy/announced.h"
+#include "heatsink/relief/client_state.h"
+#include "heatsink/relief/worker_parts.h"
 #include "heatsink/resp/resp.h"
 
 namespace heatsink::proxy {
@@ -63,5 +67,20 @@ bool needs_cluster_server(std::string_view subcommand);
 // `cluster_enabled:1`; other replies, and errors, come back as they are. A text that is not whole
 // becomes an error. O(bytes).
 std::string as_in_cluster(std::string_view reply);
+
+// ---- Of one client of a proxy that presents itself as a cluster
+
+// Whether the proxy answers the request itself. The server answers what has a reason to be refused
+// that only the server knows: a RESP2 subscriber (`receives_messages`), wrong arguments.
+bool answers_as_cluster(const Request& request, const WorkerParts& parts, const ClientState& state,
+                        bool receives_messages);
+// The whole reply, or an error. `local_address`: the proxy's own, as the client sees it.
+// REQUIRES answers_as_cluster(), and a client that is not in MULTI.
+std::string reply_as_cluster(const Request& request, const WorkerParts& parts,
+                             resp::Protocol protocol, const std::string& local_address);
+// The reply says whether the server is in a cluster, so that as_in_cluster() must change it. Inside
+// MULTI it is a part of the reply to EXEC, which stays as the server sends it.
+bool rewrites_for_cluster(const Request& request, PartRequest of, const WorkerParts& parts,
+                          const ClientState& state);
 
 }  // namespace heatsink::proxy

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/relief/testing/relief_fixture.h"
+
 namespace heatsink::proxy {
 namespace {
 
@@ -171,6 +173,60 @@ TEST(PresentedCluster, RepliesOfTheServerSayCluster) {
   EXPECT_EQ(as_in_cluster("-NOAUTH x\r\n"), "-NOAUTH x\r\n");
   // A reply that was cut must not reach the client as a whole one.
   EXPECT_THAT(as_in_cluster(wire.substr(0, wire.size() - 5)), StartsWith("-ERR heatsink: "));
+}
+
+// A client of a proxy with proxy.present-as: cluster.
+class PresentedToClientTest : public ReliefTest {
+ protected:
+  void begin() {
+    options.present_as = policy::PresentAs::kCluster;
+    start();
+  }
+  bool answers(std::initializer_list<std::string_view> words, bool receives_messages = false) {
+    return answers_as_cluster(request(words), *parts, state, receives_messages);
+  }
+  std::string reply(std::initializer_list<std::string_view> words, const std::string& local) {
+    return reply_as_cluster(request(words), *parts, Protocol::kResp2, local);
+  }
+  bool rewrites(std::initializer_list<std::string_view> words, PartRequest of = {}) {
+    return rewrites_for_cluster(request(words), of, *parts, state);
+  }
+
+  ClientState state;
+};
+
+TEST_F(PresentedToClientTest, TheProxyAnswersAboutTheCluster) {
+  begin();
+  EXPECT_TRUE(answers({"CLUSTER", "SLOTS"}));
+  EXPECT_TRUE(answers({"READONLY"}));
+  EXPECT_EQ(reply({"READONLY"}, "10.0.0.5:6380"), "+OK\r\n");
+  EXPECT_THAT(reply({"CLUSTER", "SLOTS"}, "10.0.0.5:6380"), HasSubstr("$8\r\n10.0.0.5\r\n:6380"));
+  EXPECT_THAT(reply({"CLUSTER", "SLOTS"}, "/run/a.sock"), StartsWith("-ERR heatsink: "));
+}
+
+TEST_F(PresentedToClientTest, TheServerRefusesWhatItAloneMayRefuse) {
+  begin();
+  EXPECT_FALSE(answers({"READONLY", "x"})) << "wrong arguments";
+  EXPECT_FALSE(answers({"CLUSTER", "SLOTS"}, true)) << "a subscriber in RESP2";
+  EXPECT_TRUE(answers({"CLUSTER", "COUNTKEYSINSLOT", "1"}));
+  shared->is_cluster_node = true;
+  EXPECT_FALSE(answers({"CLUSTER", "COUNTKEYSINSLOT", "1"})) << "it knows its keys";
+  state.transaction_failed_ = true;
+  EXPECT_FALSE(answers({"CLUSTER", "SLOTS"}));
+}
+
+TEST_F(PresentedToClientTest, RepliesOutsideTransactionsAreRewritten) {
+  begin();
+  const PartRequest hello(SessionPart::kIdentity);
+  EXPECT_TRUE(rewrites({"INFO"}) && rewrites({"HELLO", "3"}, hello));
+  EXPECT_FALSE(rewrites({"HELLO", "3"}) || rewrites({"GET", "a"}));
+  state.in_multi_ = true;
+  EXPECT_FALSE(rewrites({"INFO"}));
+}
+
+TEST_F(PresentedToClientTest, WithoutTheOptionTheProxyIsAServer) {
+  start();
+  EXPECT_FALSE(answers({"CLUSTER", "SLOTS"}) || rewrites({"INFO"}));
 }
 
 }  // namespace

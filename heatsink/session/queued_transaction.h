@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the commands between MULTI and EXEC while the proxy, and not a server, queues them.
+// Holds the commands between MULTI and EXEC while the proxy, and not a server, queues them, and
+// what a client's transaction is to another process.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,17 @@ struct QueuedTransaction {
   bool watches = false;               // a WATCH came before MULTI
   // While the server answers: the text with which it has refused to queue a command, for EXEC.
   std::string refusal = {};
+};
+
+// What one process gives to another of a client's transaction. Data of a session.
+struct CarriedTransaction {
+  bool flush = false;
+  bool changes_access = false;
+  bool names = false;
+  std::string refusal = {};
+  std::size_t queued = 0;
+  std::optional<std::uint16_t> watched_slot = {};
+  std::optional<QueuedTransaction> queue = {};
 };
 
 }  // namespace heatsink::proxy

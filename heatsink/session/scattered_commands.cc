@@ -131,7 +131,8 @@ Step ScatteredCommands::scatter(Request& request) {
   if (row.fan_out == FanOut::kByPair && request.args().size() % 2 == 0)
     return client_.reply_error("ERR wrong number of arguments for '" + request.command->name +
                                "' command");
-  if (row.fan_out == FanOut::kByPair && parts_.shared.options().cross_slot == "refuse")
+  if (row.fan_out == FanOut::kByPair &&
+      parts_.shared.options().cross_slot == policy::CrossSlot::kRefuse)
     return client_.reply_error("CROSSSLOT Keys in request don't hash to the same slot");
   std::vector<ScatterPart> parts;
   std::vector<Destination> destinations;
@@ -236,7 +237,7 @@ ScanCursor::Moves ScatteredCommands::moves_told(const Scatter& check) {
 
 Scatter& ScatteredCommands::begin(const FanOutRow& row, Client::Joined reply,
                                   std::vector<ScatterPart>&& parts) {
-  client_.scatter_begins();
+  client_.own_request_sent();
   scatters_.push_back(std::make_unique<Scatter>(
       client_.requester(), static_cast<Scatter::Owner&>(*this), row, reply.ticket, std::move(parts),
       static_cast<std::size_t>(parts_.shared.options().client_output_max.count)));
@@ -287,7 +288,7 @@ Pending ScatteredCommands::part_of(const Request& request, const Pending& noted,
     const std::string_view key = request.args()[1 + position * step];
     const NameHash name = hash_name_inline(key, parts_.shared.seed);
     pending.keys.add({name, in_db(name, state_.db_), !pending.read_only || state_.no_local_reads_});
-    if (!pending.read_only) client_.note_write(key, name, false, pending);
+    if (!pending.read_only) client_.note_write(key, name, pending);
   }
   parts_.copies.begin_writes(pending);
   return pending;
@@ -320,7 +321,7 @@ void ScatteredCommands::finish(Scatter& scatter) {
     wire = scatter.reply(parts_.shared.next_random());
   }
   scan_.wire.clear();
-  client_.end_joined(scatter.ticket(), scatter.is_silent(), wire);
+  client_.give_rest(scatter.ticket(), scatter.is_silent() ? std::string_view() : wire);
 }
 
 std::size_t ScatteredCommands::parts_of_counter(const Request& request, std::uint32_t db,

@@ -20,6 +20,8 @@
 #include "heatsink/topology/topology.h"
 #include "heatsink/upstream/destination.h"
 #include "heatsink/upstream/scatter.h"
+#include "heatsink/upstream/upstream.h"
+#include "heatsink/upstream/upstreams.h"
 
 namespace heatsink::proxy {
 
@@ -55,9 +57,9 @@ class ScatteredCommands final : private Scatter::Owner {
       bool silent = false;
     };
     virtual Joined expect_joined(const Request& request, Pending& noted) = 0;
-    virtual void note_write(std::string_view key, NameHash name, bool queued, Pending& pending) = 0;
-    // A scatter counts as one request in flight until parts_ended().
-    virtual void scatter_begins() = 0;
+    virtual void note_write(std::string_view key, NameHash name, Pending& pending) = 0;
+    // A request of the proxy's own is in flight for this client: a scatter, until parts_ended().
+    virtual void own_request_sent() = 0;
     // All parts of the command are on their way.
     virtual void parts_sent() = 0;
     // The replies to all parts have come, or never will. Calls finish(), unless the client has
@@ -65,7 +67,8 @@ class ScatteredCommands final : private Scatter::Owner {
     virtual void parts_ended(Scatter& scatter) = 0;
     // A part is lost. True: the client's connection ends instead of an error (upstream.on-down).
     virtual bool closes_for_loss() = 0;
-    virtual void end_joined(ReplyQueue::Ticket ticket, bool silent, std::string_view wire) = 0;
+    // The rest of the reply, or all of it; "": the client gets none.
+    virtual void give_rest(ReplyQueue::Ticket ticket, std::string_view bytes) = 0;
 
    protected:
     ~Client() = default;

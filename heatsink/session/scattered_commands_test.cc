@@ -59,14 +59,12 @@ class ScatteredCommandsTest : public ReliefTest, public ScatteredCommands::Clien
     ADD_FAILURE() << "no part may be sent";
     return {};
   }
-  void note_write(std::string_view /*key*/, NameHash /*name*/, bool /*queued*/,
-                  Pending& /*pending*/) override {}
-  void scatter_begins() override {}
+  void note_write(std::string_view /*key*/, NameHash /*name*/, Pending& /*pending*/) override {}
+  void own_request_sent() override {}
   void parts_sent() override {}
   void parts_ended(Scatter& /*scatter*/) override {}
   bool closes_for_loss() override { return false; }
-  void end_joined(ReplyQueue::Ticket /*ticket*/, bool /*silent*/,
-                  std::string_view /*wire*/) override {}
+  void give_rest(ReplyQueue::Ticket /*ticket*/, std::string_view /*bytes*/) override {}
 
   PlayedClient session_{1};
 };
@@ -89,7 +87,7 @@ TEST_F(ScatteredCommandsTest, OddPairsAreRefusedInTheServersWords) {
 }
 
 TEST_F(ScatteredCommandsTest, PairsOfSeveralSlotsAreRefusedIfTheOptionSaysSo) {
-  options.cross_slot = "refuse";
+  options.cross_slot = policy::CrossSlot::kRefuse;
   begin();
   commands->run(request({"MSET", "a", "1", "b", "2"}));
   EXPECT_EQ(answer, "CROSSSLOT Keys in request don't hash to the same slot");

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dispatches one request: a relief answers it, the session sends it to a server, or handles it.
+// Dispatches requests: a relief answers one, the session sends it to a server, or handles it.
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/base/hash_inline.h"
-#include "heatsink/base/heartbeat_key.h"
 #include "heatsink/command/ascii.h"
-#include "heatsink/command/script_text.h"
+#include "heatsink/command/reviewed_commands.h"
+#include "heatsink/session/presented_cluster.h"
 #include "heatsink/session/session.h"
 
 namespace heatsink::proxy {
 namespace {
-
-// A transaction with more keys counts as one that may touch any key.
-constexpr std::size_t kTransactionKeysMax = 10'000;
-// Of one command or transaction. The copies of further keys end by themselves.
-constexpr std::size_t kSpreadKeysMax = 1'000;
 
 // Clients look for the server's words, people read the rest.
 constexpr std::string_view kNoTracking =
@@ -64,8 +58,8 @@ Step Session::dispatch(Request& request) {
 
 // carry_out() and run() would find nothing to do but to forward it.
 bool Session::is_simple(const Request& request) const {
-  return request.facts->is_simple() && user_ == User::kShared && !in_multi_ &&
-         listeners_ == nullptr && request.has_right_arity() && !is_unknown_subcommand(request) &&
+  return request.facts->is_simple() && user_ == User::kShared && !in_multi_ && !restricts() &&
+         request.has_right_arity() && !is_unknown_subcommand(request) &&
          parts_.shared.current().spreads.empty();
 }
 
@@ -85,12 +79,15 @@ Step Session::carry_out(Request& request) {
       return reply_error("NOAUTH Authentication required.");
     }
   }
-  if (is_bound() && queues_transactions()) {
-    if (private_ || user_name_ != "default") return leave_bound();
-    use_servers_of({});  // it has never logged in
+  if (is_bound() && has_cluster()) {
+    if (own() != nullptr || user_name_ != "default") return leave_bound();
+    identity().use_servers_of({});  // it has never logged in
   }
-  if (request.facts->shows_cluster && presents_cluster(request)) return run_presented(request);
-  if (queues_transactions()) {
+  if (!in_multi_ && restricts() && subscriptions_->refuses(request)) return Step::kDone;
+  if (request.facts->shows_cluster &&
+      answers_as_cluster(request, parts_, *this, receives_messages()))
+    return run_presented(request);
+  if (has_cluster()) {
     const std::size_t parts = ScatteredCommands::parts_of_counter(request, db_, parts_);
     if (parts > 0) return scattered().run_counter(request, parts);
   }
@@ -118,11 +115,10 @@ Step Session::leave_bound() {
 }
 
 Step Session::run(Request& request) {
-  if (asks_nodes(request)) return run_nodes(request);
+  if (NodeCommands::asks(request)) return NodeCommands(parts_, parts_.commands, *this).run(request);
   if (refuses_tracking(request)) return reply_error(kNoTracking);
-  if (listeners_ != nullptr && refuses_as_subscriber(request)) return Step::kDone;
   const bool may_scatter = request.facts->fan_out != nullptr && request.has_right_arity() &&
-                           queues_transactions() && !is_bound();
+                           has_cluster() && !is_bound();
   if (may_scatter && ScatteredCommands::needs(request)) return scattered().run(request);
   switch (request.route) {
     case Route::kShared:
@@ -130,17 +126,16 @@ Step Session::run(Request& request) {
     case Route::kMaybeBlocking:
     case Route::kBlocking: {
       const bool blocks = request.route == Route::kBlocking || says_block(request.args());
-      return blocks ? forward_waiting(request) : forward(request, false);
+      return blocks ? blocked().run(request) : forward(request, false);
     }
     case Route::kNoDb: {
       Step step = Step::kDone;
-      Upstream* connection = private_in_any_db(request, step, true);
-      return connection == nullptr ? no_connection(request, step)
-                                   : send_on(*connection, request, PendingKind::kForward, 0);
+      Upstream* connection = servers_.own_in_any_db(request, step, true);
+      return connection == nullptr ? no_connection(request, step) : send_on(*connection, request);
     }
     case Route::kPinned:
       // READONLY, READWRITE, ASKING: what one server says, for the proxy chooses the node.
-      if (request.facts->chooses_node && queues_transactions())
+      if (request.facts->chooses_node && has_cluster())
         return reply_error("ERR This instance has cluster support disabled");
       return forward(request, true);
     case Route::kPrivate:
@@ -148,30 +143,30 @@ Step Session::run(Request& request) {
     case Route::kDebug:
       return run_script_debug(request);
     case Route::kMulti:
-      return run_multi(request);
+      return transaction().multi(request);
     case Route::kWatch:
-      return run_watch(request);
+      return transaction().watch(request);
     case Route::kUnwatch:
-      return run_unwatch(request);
+      return transaction().unwatch(request);
     case Route::kExec:
     case Route::kDiscard:
       return forward(request, false);
     case Route::kWait:
-      return run_wait(request);
+      return blocked().run_wait(request);
     case Route::kSelect:
-      return run_select(request);
+      return identity().select(request);
     case Route::kAuth:
-      return run_auth(request);
+      return identity().auth(request);
     case Route::kHello:
-      return run_hello(request);
+      return identity().hello(request);
     case Route::kQuit:
       return run_quit();
     case Route::kReset:
       return run_reset();
     case Route::kClient:
-      return run_client(request);
+      return identity().client(request);
     case Route::kSubscribe:
-      return run_subscribe(request);
+      return subscriptions().run(request);
     case Route::kRaw:
       return run_raw(request);
   }
@@ -197,54 +192,52 @@ Step Session::dispatch_raw(Request& request) {
     close_when_flushed();
     return Step::kDone;
   }
-  if (private_) private_->send_more(request.raw);
+  if (own() != nullptr) own()->send_more(request.raw);
   return Step::kDone;
 }
 
-Step Session::forward(Request& request, bool own_connection, PendingKind kind,
-                      std::uint32_t number) {
+Step Session::forward(Request& request, bool own_connection, PartRequest of) {
   const Outcome outcome = reliefs_.departs(request);
   if (outcome != Outcome::kPass) return step_of(outcome);
   Step step = Step::kDone;
-  if (!own_connection) expect_reply(request);
+  if (!own_connection) replies_ahead_.expect(request, parts_, db_);
   const bool is_big = request.raw.size() > parts_.shared.options().stream_threshold.count;
-  const bool own = own_connection || is_big || is_bound() || is_too_long_to_share(request);
-  Upstream* connection = connection_for(request, own, step);
+  const bool needs_own = own_connection || is_big || is_bound() || is_too_long_to_share(request);
+  Upstream* connection = servers_.connection_for(request, needs_own, step);
   if (connection == nullptr) return no_connection(request, step);
-  return send_on(*connection, request, kind, number);
+  return send_on(*connection, request, of);
 }
 
 // The shared connection, if forward() would send the request on it at once; else null.
 Upstream* Session::ready_connection(Request& request) {
-  expect_reply(request);
-  if (is_too_long_to_share(request)) return nullptr;
-  if (must_drain_first()) return nullptr;
-  const Destination to = destination_of(request);
-  Upstream* const shared = upstreams_->shared(protocol_, to).connection;
-  const bool is_ready = shared != nullptr && shared->db() == db_ && !shared->is_read_slowly();
-  return is_ready ? shared : nullptr;
+  replies_ahead_.expect(request, parts_, db_);
+  return is_too_long_to_share(request) ? nullptr : servers_.ready_shared(request);
 }
 
-Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
+Step Session::send_on(Upstream& connection, Request& request, PartRequest of,
                       std::uint32_t number) {
   const bool pins = request.route == Route::kPinned && !pinned_;
-  if (pins) pin();
-  if (request.facts->scripts != ScriptUse::kNone && !in_multi_) prepare_script(connection, request);
+  if (pins) servers_.pin();
+  if (request.facts->scripts != ScriptUse::kNone && !in_multi_)
+    effects().prepare_script(connection, request);
   const bool asks = request.has_waited() && request.waited_for().asking;
-  if (asks && kind != PendingKind::kExec) connection.send_own({"ASKING"});
+  if (asks && of != Transaction::of(Transaction::Asked::kExec)) connection.send_own({"ASKING"});
   // A client that tracks keys itself gets invalidations only for reads that reach the server.
   if (request.facts->asks_tracking) no_local_reads_ = true;
-  if (in_multi_ && is_queued(request.route)) ++transaction_queued_;
+  if (in_multi_ && is_queued(request.route)) transaction_->count_queued();
   parts_.count(copies::Count::kCommands);
-  parts_.count(private_ ? copies::Count::kForwardedPrivate : copies::Count::kForwardedShared);
+  parts_.count(own() != nullptr ? copies::Count::kForwardedPrivate
+                                : copies::Count::kForwardedShared);
   ++traffic_.sent;
   const bool harmless = request.facts->reveals_no_key ||
                         (request.command != nullptr && request.command->has(resp::kReadonly));
-  Pending pending = make_pending(request, kind, number, &connection == private_.get());
-  pending.rewritten = request.facts->shows_cluster && rewrites_reply(request, kind);
+  const bool is_own = &connection == own();
+  Pending pending = make_pending(request, of, number, is_own);
+  pending.rewritten =
+      request.facts->shows_cluster && rewrites_for_cluster(request, of, parts_, *this);
   pending.pins = pins;
   pending.ticket = replies_.expect();
-  pending.is_usual = kind == PendingKind::kForward && !pending.silent && !pending.rewritten &&
+  pending.is_usual = of.part == SessionPart::kNone && !pending.silent && !pending.rewritten &&
                      !pins && pending.keys.size() <= 1 && pending.asked_right == nullptr &&
                      pending.spread == nullptr;
   if (!harmless) {
@@ -254,28 +247,11 @@ Step Session::send_on(Upstream& connection, Request& request, PendingKind kind,
   // On a private connection no other client waits for the reply, so only its known size counts: as
   // work and memory of the server.
   const ExpectedReply expected = request.expected;
-  pending.expected = &connection == private_.get() ? expected.known : expected.counted;
-  owed_ += pending.expected;
+  pending.expected = is_own ? expected.known : expected.counted;
+  replies_ahead_.sent(pending.expected);
   connection.send(request.raw, std::move(pending));
   if (parts_.key_refs.size() > 1) follow_alone();
   return Step::kDone;
-}
-
-// Every node of a cluster must know the scripts that one server would know. With one server the
-// texts show which of them are harmless (may_exchange()).
-void Session::prepare_script(Upstream& connection, const Request& request) {
-  KnownScripts& scripts = parts_.shared.scripts;
-  if (!queues_transactions()) {
-    const bool loads = request.facts->scripts == ScriptUse::kLoad && request.args().size() == 3;
-    if (loads && names_its_commands(request.args()[2])) scripts.learn(request.args()[2], nullptr);
-    return;
-  }
-  if (request.args().size() < 2) return;
-  const std::string_view what = request.args()[1];
-  if (request.facts->scripts == ScriptUse::kText) return scripts.learn(what, &connection.server());
-  if (request.facts->scripts != ScriptUse::kSha1) return;
-  if (const auto text = scripts.missing_at(connection.server(), what))
-    connection.send_own({"SCRIPT", "LOAD", *text});
 }
 
 // While slots move, a command with several keys may have to wait (TRYAGAIN), and the server would
@@ -284,11 +260,12 @@ void Session::follow_alone() {
   if (parts_.shared.cluster.has_moves(parts_.loop.now())) stall(Awaited::kAnswer);
 }
 
-Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t number,
+Pending Session::make_pending(Request& request, PartRequest of, std::uint32_t number,
                               bool on_private) {
   Pending pending;
   pending.session = this;
-  pending.kind = kind;
+  if (of.part == SessionPart::kSubscriptions) pending.kind = PendingKind::kSubscribe;
+  pending.of = of;
   pending.number = number;
   pending.silent = take_silence();
   pending.reply_of = request.reply_of.value;
@@ -297,17 +274,8 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   pending.read_only = request.command != nullptr && request.command->has(resp::kReadonly);
   pending.reveals_keys = !request.facts->reveals_no_key;
   const bool executes = !in_multi_ || request.route == Route::kExec;
-  if (executes && in_multi_) {
-    pending.keys = std::move(transaction_);
-    pending.unknown_keys = transaction_unknown_;
-    pending.flush = transaction_flush_;
-    pending.runs_code = transaction_runs_code_;
-    pending.changes_access = transaction_changes_access_;
-    if (!transaction_spread_.empty())
-      pending.spread = std::make_unique<SpreadKeysWritten>(std::move(transaction_spread_));
-    transaction_spread_.clear();
-  }
-  note_keys(request, pending);
+  if (executes && in_multi_) transaction_->move_effects_to(pending);
+  effects().note_keys(request, pending);
   // A blocking command may wait for minutes and must not hold back copies: its reply raises the
   // fence.
   if (executes && request.route != Route::kBlocking)
@@ -315,90 +283,147 @@ Pending Session::make_pending(Request& request, PendingKind kind, std::uint32_t 
   return pending;
 }
 
-// Copies of the key on other nodes end when the reply has come (spread_write.h).
-void Session::note_write(std::string_view key, NameHash name, bool queued, Pending& pending) {
-  traffic_.note_write(name);
-  if (parts_.spread == nullptr || db_ != 0) return;
-  const policy::SpreadPolicy* const spread = parts_.shared.current().spread_of(key);
-  if (spread == nullptr || spread->copies == 0) return;
-  if (!queued && pending.spread == nullptr) pending.spread = std::make_unique<SpreadKeysWritten>();
-  SpreadKeysWritten& written = queued ? transaction_spread_ : *pending.spread;
-  if (written.size() < kSpreadKeysMax) written.push_back({std::string(key), spread->copies});
+// ---- plain GETs and SETs, by far the most common requests, many at a time: a copy answers a GET,
+// or it goes to the server, without what a request in general needs
+
+// Answers or sends GETs at the front of the input, with one check of the client's state for all of
+// them. The result is the same as that of dispatch() for each; one that would wait, or need
+// anything before it, is left to dispatch(). Returns the number of bytes done. REQUIRES
+// may_parse().
+std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
+  if (!resp::may_be_plain_get(bytes)) return 0;
+  const CommandFacts* const get = parts_.commands.get();
+  if (get == nullptr || !takes_runs() || !reliefs_.passes_plain_gets()) return 0;
+  std::size_t used = 0;
+  do {
+    GetsAhead gets = reliefs_.look_ahead(bytes.substr(used));
+    if (gets.empty()) return used;
+    while (!gets.empty() && may_parse()) {
+      const std::size_t before = used;
+      replies_.add_all(client_.output(), [&](ByteBuffer& out) {
+        used += reliefs_.serve_run(gets, *get, now, kept_at_most(4), out);
+      });
+      while (!gets.empty() && may_parse() && send_cold(gets.front(), *get, now)) {
+        used += gets.front().wire.size();
+        gets.pop();
+      }
+      if (used == before) return used;
+    }
+  } while (may_parse());
+  return used;
 }
 
-// Whether the request may run SWAPDB, which a cluster does not have. Learns harmless scripts.
-bool Session::may_exchange(const Request& request) {
-  const Exchange exchange = request.facts->exchange;
-  if (exchange == Exchange::kNever || queues_transactions()) return false;
-  const bool names_script = request.args().size() > 1;
-  switch (exchange) {
-    case Exchange::kByText: {
-      const bool is_harmless = names_script && names_its_commands(request.args()[1]);
-      if (is_harmless) parts_.shared.scripts.learn(request.args()[1], nullptr);
-      return !is_harmless;
-    }
-    case Exchange::kBySha1: {
-      if (!names_script) return false;
-      const auto text = parts_.shared.scripts.text_of(request.args()[1]);
-      return text == nullptr || !names_its_commands(*text);
-    }
-    default:
-      return true;
-  }
+// The client's state treats no GET in a special way, and the next byte is the first of a request.
+bool Session::takes_runs() const {
+  return mode_ == Mode::kNormal && input_.is_at_start() && user_ == User::kShared &&
+         own() == nullptr && !reply_off_ && !reply_skip_;
 }
 
-// Inside MULTI the keys are kept for EXEC, when the server runs the commands.
-void Session::note_keys(const Request& request, Pending& pending) {
-  std::vector<resp::KeyRef>& refs = parts_.key_refs;
-  refs.clear();
-  const resp::Keys keys = request.command == nullptr
-                              ? resp::Keys::kUnknown
-                              : resp::find_keys(*request.command, request.args(), refs);
-  const CommandFacts& facts = *request.facts;
-  const bool code = may_exchange(request);
-  const bool queued =
-      in_multi_ && request.route != Route::kExec && request.route != Route::kDiscard;
-  // The keys behind a queued SELECT are of another database than the client's.
-  const bool unknown = keys != resp::Keys::kKnown || facts.runs_code || facts.changes_rights ||
-                       code || (queued && request.route == Route::kSelect);
-  const bool flush =
-      facts.changes_rights || (keys == resp::Keys::kUnknown && facts.hides_invalidations);
-  (queued ? transaction_unknown_ : pending.unknown_keys) |= unknown;
-  (queued ? transaction_flush_ : pending.flush) |= flush;
-  (queued ? transaction_runs_code_ : pending.runs_code) |= code;
-  (queued ? transaction_changes_access_ : pending.changes_access) |= facts.changes_access;
-  if (unknown) traffic_.touch_all();
-  // Each key of a write counts for an equal part of the request.
-  const auto written = [&] {
-    return static_cast<std::uint32_t>(
-        std::min<std::size_t>(request.raw.size() / refs.size(), UINT32_MAX));
-  };
-  for (const resp::KeyRef& ref : refs) {
-    const std::string_view key = request.args()[ref.arg];
-    const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
-    const KeyHash hash = in_db(name, db_);
-    traffic_.touch(name);
-    if (ref.write) note_write(key, name, queued, pending);
-    parts_.count_slot(key);
-    // Another proxy or the library may send its tracking heartbeats through this proxy.
-    const bool is_heartbeat = no_local_reads_ && is_heartbeat_key(key);
-    if (!is_heartbeat) {
-      parts_.record({.hash = hash,
-                     .key = key,
-                     .db = db_,
-                     .kind = ref.write ? detect::AccessKind::kWrite : detect::AccessKind::kRead,
-                     .local_hit = false,
-                     .bytes = ref.write ? written() : parts_.last_reply_bytes(hash),
-                     .command = facts.number,
-                     .client = address_});
-    }
-    if (queued && transaction_.size() >= kTransactionKeysMax) {
-      transaction_unknown_ = true;
-    } else {
-      // If the database is in doubt, the name is fenced in all databases, as for a write.
-      (queued ? transaction_ : pending.keys).add({name, hash, ref.write || no_local_reads_});
+// Sends a GET whose key has no copy. False: it is left to dispatch().
+bool Session::send_cold(const GetsAhead::Get& get, const CommandFacts& facts, TimePoint now) {
+  const bool is_usual =
+      facts.route == Route::kShared && reliefs_.passes_cold(get.key) &&
+      get.wire.size() <= static_cast<std::size_t>(parts_.shared.options().stream_threshold.count);
+  if (!is_usual) return false;
+  parts_.run_args.resize(2);
+  parts_.run_args[0] = "get";
+  parts_.run_args[1] = get.key.key;
+  Request request(parts_.run_args, get.wire);
+  request.now = now;
+  request.command = &parts_.commands.get_command();
+  request.facts = &facts;
+  request.route = facts.route;
+  request.first_name = get.key.name;
+  Upstream* const connection = request.has_right_arity() ? ready_connection(request) : nullptr;
+  if (connection == nullptr || reliefs_.earns_copy(get.key)) return false;
+  send_on(*connection, request);
+  return true;
+}
+
+// Sends SETs at the front of the input, with one check of the client's state for all of them. The
+// result is the same as that of dispatch() for each; one that would wait, or need anything before
+// it, is left to dispatch(). Returns the number of bytes done. REQUIRES may_parse().
+std::size_t Session::take_sets(std::string_view bytes, TimePoint now) {
+  if (!resp::may_be_plain_set(bytes)) return 0;
+  const resp::Command* const command = parts_.commands.set_command();
+  if (command == nullptr || !takes_runs() || has_listeners()) return 0;
+  const CommandFacts& facts = parts_.commands.facts(*command);
+  if (!facts.is_simple() || !reliefs_.passes_plain_sets()) return 0;
+  const std::size_t size_max = parts_.shared.options().stream_threshold.count;
+  std::size_t used = 0;
+  do {
+    const resp::PlainSet set = resp::plain_set(bytes.substr(used));
+    if (set.size == 0 || set.size > size_max) break;
+    parts_.run_args.assign(set.args.begin(),
+                           set.args.begin() + static_cast<std::ptrdiff_t>(set.count));
+    Request request(parts_.run_args, bytes.substr(used, set.size));
+    request.now = now;
+    request.command = command;
+    request.facts = &facts;
+    request.route = facts.route;
+    Upstream* const connection = request.has_right_arity() ? ready_connection(request) : nullptr;
+    if (connection == nullptr) break;
+    send_on(*connection, request);
+    used += set.size;
+  } while (may_parse());
+  return used;
+}
+
+// ---- requests of more than proxy.stream-threshold, which pass to the client's own connection as
+// they come (oversized_request.h)
+
+// Called once the route is known. The connection that carries the request is not given back before
+// the request ends (has_state()).
+Step Session::take_oversized(Request& request) {
+  request.command = request.args().empty() ? nullptr : parts_.commands.find(request.args());
+  request.route =
+      request.command != nullptr ? parts_.commands.facts(*request.command).route : Route::kPinned;
+  const OversizedRequest::Beginning beginning =
+      OversizedRequest::judge(request.command, request.route, request.args().size());
+  Step step = Step::kDone;
+  Upstream* const connection = connection_for_oversized(request, beginning, step);
+  if (step == Step::kStall) return step;
+  reliefs_.ended(connection != nullptr);
+  input_.begin_oversized(connection != nullptr ? OversizedRequest::Fate::kSent
+                                               : OversizedRequest::Fate::kDropped);
+  if (connection == nullptr) return step;
+  // The client has ended its output, so the rest cannot come.
+  if (presence_ != Presence::kHere) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
+  if (!beginning.keys_known) request.command = nullptr;
+  return send_on(*connection, request);
+}
+
+// Null: `step` says whether the request waits, or was refused.
+Upstream* Session::connection_for_oversized(Request& request,
+                                            const OversizedRequest::Beginning& beginning,
+                                            Step& step) {
+  if (!beginning.may_be_sent || mode_ == Mode::kRaw) {
+    step = reply_error(
+        "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
+    return nullptr;
+  }
+  if (in_multi_ && transaction_failed()) {
+    step = reply_error(transaction_->refusal());
+    return nullptr;
+  }
+  if (beginning.keys_known) {
+    if (const Outcome admitted = reliefs_.departs_in_part(request); admitted != Outcome::kPass) {
+      step = step_of(admitted);
+      return nullptr;
     }
   }
+  Upstream* const connection = servers_.own_for(request, step);
+  if (connection == nullptr) step = no_connection(request, step);
+  return connection;
+}
+
+void Session::send_rest(std::string_view bytes) {
+  if (own() != nullptr) own()->send_more(bytes);
+}
+
+void Session::rest_is_broken() {
+  parts_.count(copies::Count::kProtocolErrors);
+  close();
 }
 
 }  // namespace heatsink::proxy

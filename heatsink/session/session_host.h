@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/command/known_commands.h"
 #include "heatsink/command/reply_sizes.h"
+#include "heatsink/copies/client_commands.h"
 #include "heatsink/relief/worker_parts.h"
 #include "heatsink/session/latencies.h"
 #include "heatsink/upstream/big_replies.h"
@@ -25,7 +28,10 @@ struct SessionParts : WorkerParts {
   const KnownCommands& commands;
   const BigReplies& big_replies;
   Latencies& latencies;
+  copies::ClientCommands& client_commands;
   const ReplySizes* reply_sizes;  // null: no rule counts bytes
+  // Scratch: of the request that a run of plain ones is at.
+  std::vector<std::string_view>& run_args;
 
   // Size of the last reply to a read of the key, for record(); 0: unknown.
   std::uint32_t last_reply_bytes(KeyHash key) const {

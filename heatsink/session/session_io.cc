@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles a client's input and output: which requests are processed, when reading stops, and how a
-// session ends.
+// Handles a client's life: what it sends, when reading stops, how much memory it may use, and how
+// it ends.
+#include <algorithm>
 #include <utility>
 
 #include "heatsink/base/log.h"
@@ -10,10 +11,10 @@
 namespace heatsink::proxy {
 namespace {
 
-constexpr std::size_t kStalledInputMax =
-    64 * 1024;  // bytes read ahead while stalled, to notice that the client leaves
 constexpr std::size_t kClusterArgsMax = 1024 * 1024;
 constexpr std::size_t kUnsentSoftMax = 1024 * 1024;  // of a streamed request
+
+constexpr std::size_t kBusyBytes = 4096;  // of each buffer of a client that works
 
 }  // namespace
 
@@ -22,11 +23,13 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
     : parts_(parts),
       host_(host),
       id_(id),
-      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
       client_(client),
+      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
       memory_(parts.shared.memory),
+      servers_(parts, *this, traffic_, *this),
+      input_(*this),
       reliefs_(parts, context()) {
-  become_fresh();
+  identity().become_fresh();
 }
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
@@ -35,40 +38,15 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       parts_(parts),
       host_(host),
       id_(before.id),
-      address_(before.address),
       client_(client),
+      address_(before.address),
       memory_(parts.shared.memory),
-      reads_(before.reads),
-      others_(before.others),
+      replies_ahead_(before.replies_ahead),
+      servers_(parts, *this, traffic_, *this),
+      input_(*this),
       reliefs_(parts, context()) {
   traffic_.note_reply_at(before.last_reply_at);
   set_request_limits();
-}
-
-void Session::become(User user, std::string_view name) {
-  user_ = user;
-  user_name_ = user == User::kOther ? name : std::string_view();
-  user_hash_ = hash_name(name, parts_.shared.seed).value;
-  set_request_limits();
-}
-
-// In front of a cluster. A login on one connection is worth nothing at the other nodes, so the
-// connection on which a server has checked the password of another user is closed.
-void Session::use_servers_of(const redis::Credentials& credentials) {
-  const bool is_proxys = parts_.shared.is_own_login(credentials.user);
-  client_user_ = is_proxys ? nullptr : parts_.users.of(credentials);
-  upstreams_ = is_proxys ? &parts_.upstreams : client_user_->servers;
-  become(is_proxys ? User::kShared : User::kOther, credentials.acl_user());
-  if (private_ && !has_state())
-    give_back(is_proxys && private_->user() == nullptr && private_->protocol() == protocol_ &&
-              private_->login() == Upstream::Login::kOwn);
-}
-
-void Session::become_fresh() {
-  client_user_.reset();
-  upstreams_ = &parts_.upstreams;
-  become(fresh_user());
-  if (user_ == User::kOther && parts_.shared.cluster.is_expected()) use_servers_of({});
 }
 
 void Session::set_request_limits() {
@@ -80,24 +58,19 @@ void Session::set_request_limits() {
         limits.buffered_bytes_max, parts_.shared.options().client_output_max.count);
     limits.buffered_args_max = kClusterArgsMax;
   }
-  parser_.set_limits(user_ == User::kUnauthenticated ? resp::limits_before_auth(limits) : limits);
-}
-
-Session::User Session::fresh_user() const {
-  const SharedState& shared = parts_.shared;
-  if (!shared.upstream_open.load(std::memory_order_relaxed)) return User::kUnauthenticated;
-  return shared.credentials().acl_user() == "default" ? User::kShared : User::kOther;
+  input_.set_limits(limits, user_ == User::kUnauthenticated);
 }
 
 Session::~Session() {
-  if (moved_out_) return;
+  if (life_ == Life::kMovedOut) return;
   parts_.shared.client_names.leave(address_, parts_.loop.now());
 }
 
 void Session::received(std::string_view bytes, TimePoint now) {
-  if (leaves_) return;
+  if (drain_ == Drain::kLeaves) return;
   parts_.count(copies::Count::kClientReads);
   within_memory([&] { take_requests(bytes, now); });
+  note_commands();
 }
 
 void Session::take_requests(std::string_view bytes, TimePoint now) {
@@ -105,16 +78,7 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
   flush_due_ = true;
   if (is_answered() && client_.output().empty())
     waits_since_ = {};  // perhaps without replies (CLIENT REPLY OFF)
-  if (input_.empty()) {
-    const std::size_t used = consume(bytes, now);
-    note_waiting(used, now);
-    if (!closed_) input_.append(bytes.substr(used));
-  } else {
-    input_.append(bytes);
-    const std::size_t used = consume(input_.view(), now);
-    note_waiting(used, now);
-    if (!closed_) input_.consume(used);
-  }
+  note_waiting(input_.take(bytes, now), now);
   note_memory();
   flush_or_hold();
   choose_reading();
@@ -123,8 +87,9 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
 // Hits may stand before reads that wait for the server or for a fill: one send will have all of
 // them (held_outputs.h).
 void Session::flush_or_hold() {
-  const bool waits = in_flight() > 0 || waiting_ != nullptr;
-  const bool may_hold = waits && !closed_ && !closing_ && !private_ && !client_.output().empty() &&
+  const bool waits = in_flight() > 0 || input_.waiting() != nullptr;
+  const bool may_hold = waits && life_ == Life::kServes && own() == nullptr &&
+                        !client_.output().empty() &&
                         client_.output().size() <= HeldOutputs::kBytesMax;
   if (!may_hold) return flush();
   flush_due_ = false;
@@ -134,7 +99,7 @@ void Session::flush_or_hold() {
 }
 
 void Session::flush_replies() {
-  if (waiting_ != nullptr) return flush_or_hold();
+  if (input_.waiting() != nullptr) return flush_or_hold();
   flush();
 }
 
@@ -147,11 +112,11 @@ void Session::note_waiting(std::size_t consumed, TimePoint now) {
   const bool waits_by_nature = is_blocked() || in_stream() || subscribed();
   if (waits_by_nature) waits_since_ = {};
   if (waits_by_nature || waits_since_ != TimePoint{}) return;
-  if (consumed > 0 || stall_ != Awaited::kNothing) waits_since_ = now;
+  if (consumed > 0 || input_.awaited() != Awaited::kNothing) waits_since_ = now;
 }
 
 bool Session::is_answered() const {
-  return in_flight() == 0 && stall_ == Awaited::kNothing && !throttled_ && again_.empty();
+  return in_flight() == 0 && input_.waits_for_nothing() && !repeats();
 }
 
 // REQUIRES that the client has taken all replies so far.
@@ -163,153 +128,74 @@ void Session::note_answered() {
 void Session::resume() {
   resume_due_ = false;
   end_wait();
-  if (closed_) return;
+  if (closed()) return;
   // A read that is sent again needs the private connection: another request must not take it.
-  resumes_after_again_ = !again_.empty();
-  if (resumes_after_again_ || waits()) return;  // another event woke it
+  if (repeats()) return repeated_->resume_after();
+  if (repeated_ != nullptr) repeated_->resumed();
+  if (waits()) return;  // another event woke it
   within_memory([&] { go_on_with_input(); });
+  note_commands();
 }
 
 void Session::go_on_with_input() {
-  stall_ = Awaited::kNothing;
-  throttled_ = false;
   const TimePoint now = parts_.loop.clock();
-  if (waiting_ != nullptr) look_again(now);
-  if (closed_) return;
-  const std::size_t used = consume(input_.view(), now);
-  if (closed_) return;
+  const std::size_t used = input_.go_on(now);
+  if (closed()) return;
   note_waiting(used, now);
-  input_.consume(used);
-  if (input_.empty()) input_.release();
   flush_or_hold();
   choose_reading();
 }
 
-// Retries the waiting request.
-void Session::look_again(TimePoint now) {
-  std::unique_ptr<Request> request = std::move(waiting_);
-  if (closing_) return;
-  request->now = now;
-  request->is_last = input_.empty();
-  if (look_at(*request) == Step::kStall) waiting_ = std::move(request);
-}
-
-Step Session::look_at(Request& request) {
-  return request.raw.empty() ? begin_oversized(request) : dispatch(request);
-}
-
-// Returns the number of processed bytes. Stops early when a request has to wait.
-std::size_t Session::consume(std::string_view bytes, TimePoint now) {
-  std::size_t used = 0;
-  while (used < bytes.size() && !closed_ && !closing_) {
-    if (!may_parse()) {
-      throttled_ = stall_ == Awaited::kNothing;
-      break;
-    }
-    if (const std::size_t taken = take_gets(bytes.substr(used), now); taken > 0) {
-      used += taken;
-      continue;
-    }
-    std::size_t size = 0;
-    is_in_batch_ = used > 0;
-    const bool more = consume_one(bytes.substr(used), now, size);
-    used += size;
-    if (!more) break;
-  }
-  return closed_ || closing_ ? bytes.size() : used;
-}
-
-bool Session::consume_one(std::string_view bytes, TimePoint now, std::size_t& used) {
-  if (oversized_.is_active()) {
-    used = stream_on(bytes);
-    return used > 0;
-  }
-  switch (parser_.parse(bytes)) {
-    case resp::ParseStatus::kNeedMore:
-      refuse_tls(bytes);
-      return false;
-    case resp::ParseStatus::kError:
-      refuse_input(parser_.error());
-      return false;
-    case resp::ParseStatus::kOversized:
-      if (user_ == User::kUnauthenticated) {
-        refuse_input("ERR Protocol error: unauthenticated bulk length");
-        return false;
-      }
-      break;
-    case resp::ParseStatus::kRequest:
-      used = parser_.size();
-      if (parser_.args().empty()) return true;
-      if (parser_.is_inline() && refuse_tls(bytes)) return true;
-      break;
-  }
-  Request request(parser_.args(), bytes.substr(0, used));
-  request.now = now;
-  request.is_last = used == bytes.size();
-  request.is_alone = request.is_last && !is_in_batch_;
-  // The server gets the multi-bulk form: an inline request may be quoted, or end in a bare LF.
-  if (parser_.is_inline()) request.rewrite();
-  if (look_at(request) != Step::kStall) return true;
-  request.keep();
-  waiting_ = std::make_unique<Request>(std::move(request));
-  return false;
-}
-
 // The client gets its earlier replies, then the error, then the end of the connection. A replica
 // would take the error for data, so a server closes its connection without it.
-void Session::refuse_input(std::string_view error) {
+void Session::refuse(std::string_view error) {
   parts_.count(copies::Count::kProtocolErrors);
   reply_off_ = reply_skip_ = false;
   if (!replicates_) reply_error(error);
   close_when_flushed();
 }
 
-// A TLS ClientHello (RFC 8446, section 5.1) looks like an inline request, mostly one without an
-// end.
-bool Session::refuse_tls(std::string_view bytes) {
-  if (!bytes.starts_with("\x16\x03")) return false;
+void Session::refuse_tls() {
   log_limited(LogLevel::kWarning, "tls-to-plain",
               "a client uses TLS, but proxy.tls-cert is not set: set it and proxy.tls-key, or "
               "turn TLS off in the client",
               parts_.loop.now());
-  refuse_input("ERR Protocol error: this port does not use TLS");
-  return true;
+  refuse("ERR Protocol error: this port does not use TLS");
 }
 
-bool Session::may_parse() const {
-  if (holds_input_) return false;
-  if (stall_ != Awaited::kNothing || !again_.empty()) return false;
+bool Session::may_take() const {
+  if (repeats()) return false;
   // Some clients send a million commands before they read. Their replies are buffered, up to a
   // limit.
   if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
   // The proxy's own replies must not come between the parts of a message.
-  if (private_ && (private_->unsent() > kUnsentSoftMax || private_->in_message())) return false;
-  if (oversized_.is_sent() || mode_ == Mode::kRaw) return true;
-  if (owed_ >= kOwedMax) return false;  // other clients would wait for its replies
+  if (own() != nullptr && (own()->unsent() > kUnsentSoftMax || own()->in_message())) return false;
+  if (input_.oversized().is_sent() || mode_ == Mode::kRaw) return true;
+  if (replies_ahead_.owes_too_much()) return false;  // other clients would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(parts_.shared.options().pipeline_max);
 }
 
 bool Session::may_read() const {
-  if (closed_ || closing_ || input_ended_) return false;
-  if (leaves_) return true;
-  if (holds_input_ || (finishes_ && !reads_while_finishing())) return false;
-  return input_.size() < kStalledInputMax || (stall_ == Awaited::kNothing && !throttled_);
+  if (life_ != Life::kServes || presence_ != Presence::kHere) return false;
+  if (drain_ == Drain::kLeaves) return true;
+  if (input_.is_held() || (drain_ == Drain::kFinishes && !reads_while_finishing())) return false;
+  return !input_.is_full();
 }
 
 void Session::choose_reading() {
-  if (!closed_) client_.set_reading(may_read());
+  if (!closed()) client_.set_reading(may_read());
 }
 
 // A client that has only finished sending still gets its replies. But a waiting command is ended at
 // once, and a stream that may never end after a moment. A second end of input is the end of the
 // connection.
 void Session::input_ended(bool broken) {
-  const bool lost = broken || input_ended_ || leaves_;
+  const bool lost = broken || presence_ != Presence::kHere || drain_ == Drain::kLeaves;
   if (lost && has_no_blocked_command()) {
     close();
     return;
   }
-  input_ended_ = true;
+  note_ended();
   if (lost) forget_client();
   if (lost && is_offering()) blocked_->offer_refused();
   if (in_stream()) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
@@ -322,7 +208,7 @@ void Session::input_ended(bool broken) {
 
 // The client is certainly gone, but the server still has to end or undo a command for it.
 void Session::forget_client() {
-  client_lost_ = true;
+  presence_ = Presence::kGone;
   client_.close();
 }
 
@@ -331,30 +217,28 @@ void Session::end_stream() {
 }
 
 void Session::finish_if_done() {
-  if (closed_ || !(closing_ || input_ended_)) return;
+  if (closed() || (!is_closing() && presence_ == Presence::kHere)) return;
   if (!client_.output().empty() || in_flight() > 0 || traffic_.holds > 0) return;
-  if (closing_ || (stall_ == Awaited::kNothing && !throttled_ && again_.empty())) close();
+  if (is_closing() || (input_.waits_for_nothing() && !repeats())) close();
 }
 
 void Session::close_when_flushed() {
-  closing_ = true;
+  if (life_ == Life::kServes) life_ = Life::kClosing;
   flush_later();
 }
 
 void Session::close() {
-  if (closed_) return;
-  closed_ = true;
+  if (closed()) return;
+  life_ = Life::kClosed;
   if (blocked_ != nullptr) blocked_->close();
   client_.close();
-  input_.release();
+  input_.close();
   replies_.clear();
-  again_.clear();
-  waiting_.reset();
+  if (repeated_ != nullptr) repeated_->close();
   memory_.note(0);
   reliefs_.close();
-  if (listeners_ != nullptr) listeners_->close();
-  heard_.release();
-  if (private_) give_back(false);
+  if (subscriptions_ != nullptr) subscriptions_->close();
+  servers_.give_back(false);
   if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
 }
 
@@ -367,7 +251,7 @@ void Session::flush() {
   flush_due_ = false;
   held_since_ = {};
   if (scattered_ != nullptr) scattered_->free_ended();
-  if (closed_ || traffic_.holds > 0) return;
+  if (closed() || traffic_.holds > 0) return;
   used_ = true;
   switch (client_.write()) {
     case ClientTransport::Written::kLost:
@@ -382,9 +266,97 @@ void Session::flush() {
   }
   note_answered();
   note_reply_memory();
-  if (private_) private_->pause(false);
+  if (own() != nullptr) own()->pause(false);
   room_available();
   finish_if_done();
+}
+
+// ---- memory, as a part of proxy.maximum-memory
+
+void Session::note_memory() {
+  if (closed()) return;
+  if (memory_.note(buffer_bytes()) && parts_.shared.memory.is_exhausted()) host_.shed_later();
+}
+
+// After a reply has come or gone, which changes no other buffer.
+void Session::note_reply_memory() {
+  const std::size_t bytes = client_.output().capacity() + replies_.kept_bytes();
+  if (std::exchange(noted_reply_bytes_, bytes) != bytes) note_memory();
+}
+
+// A client that is idle keeps only its state. One that works keeps its small buffers; it gets new
+// large ones once a second at most, which is nothing beside the work that fills them.
+void Session::shrink() {
+  if (closed()) return;
+  const bool idle = !std::exchange(used_, false);
+  const std::size_t kept = idle ? 0 : kBusyBytes;
+  ByteBuffer& output = client_.output();
+  if (output.empty() && output.capacity() > kept) output.release();
+  const bool is_quiet = idle && input_.waiting() == nullptr && !in_stream();
+  input_.shrink(kept, is_quiet);
+  if (is_quiet) {
+    replies_.shrink();
+    reliefs_.shrink();
+  }
+  if (idle && own() != nullptr) own()->shrink();
+  if (idle && in_flight() == 0) {
+    if (subscriptions_ != nullptr && subscriptions_->is_at_rest()) subscriptions_.reset();
+    if (transaction_ != nullptr && transaction_->is_at_rest()) transaction_.reset();
+    if (blocked_ != nullptr && blocked_->is_at_rest()) blocked_.reset();
+    if (input_.waiting() == nullptr) refused_.reset();
+    if (repeated_ != nullptr && repeated_->empty() && !repeated_->is_resume_due())
+      repeated_.reset();
+  }
+  note_memory();
+}
+
+void Session::out_of_memory() {
+  parts_.count(copies::Count::kClientsOutOfMemory);
+  log_limited(LogLevel::kWarning, "out-of-memory",
+              "out of memory for the replies of a client, so the client was closed; lower "
+              "proxy.maximum-memory",
+              parts_.loop.now());
+  close();
+}
+
+// ---- while the proxy drains
+
+Stay Session::stays() const {
+  if (drain_ == Drain::kLeaves) return Stay::kClosing;
+  if (is_blocked()) return Stay::kWait;
+  if (in_multi_ || watching_) return Stay::kTransaction;
+  const bool is_owed = !is_answered() || traffic_.holds > 0 || !replies_.empty() ||
+                       !client_.output().empty() || flush_due_ || resume_due_;
+  const bool is_busy = input_.waiting() != nullptr || !has_no_blocked_command() ||
+                       input_.oversized().is_active() || is_closing();
+  if (is_owed || is_busy) return Stay::kReplies;
+  const bool hears = subscribed() || receives_messages() || mode_ == Mode::kRaw;
+  return hears ? Stay::kSubscription : Stay::kAtRest;
+}
+
+void Session::finish() {
+  if (drain_ == Drain::kNone) drain_ = Drain::kFinishes;
+  choose_reading();
+}
+
+// Requests that still arrive would run on a connection whose replies no client reads.
+bool Session::reads_while_finishing() const {
+  return in_multi_ || watching_ || is_blocked() || subscribed() || in_stream();
+}
+
+void Session::leave() {
+  if (closed() || drain_ == Drain::kLeaves) return;
+  drain_ = Drain::kLeaves;
+  if (subscriptions_ != nullptr) subscriptions_->close();  // no message may follow the end
+  servers_.give_back(false);
+  input_.release();
+  client_.end_output();
+  client_.set_reading(true);  // to see the client's end
+}
+
+void Session::end_wait_as_timed_out() {
+  if (closed() || !is_blocked()) return;
+  blocked_->end_as_timed_out();
 }
 
 }  // namespace heatsink::proxy

@@ -13,6 +13,11 @@ enum class Step : std::uint8_t {
   kStall,  // the session looks at the same request again later
 };
 
+struct Forwarded {
+  Step step = Step::kDone;
+  bool is_sent = false;
+};
+
 inline Step step_of(Outcome outcome) {  // REQUIRES an outcome other than kPass
   return outcome == Outcome::kAnswered ? Step::kDone : Step::kStall;
 }

@@ -42,7 +42,7 @@ inline constexpr std::string_view kTombstoneText = "t";
 // `token` tells leases apart: random, and of 64 bits, so that no two leases of a copy are alike.
 std::string lease_text(std::uint64_t token);
 
-// What a reader does next.
+// The next step of a reader.
 enum class AfterCopy : std::uint8_t {
   kServe,      // the value
   kServeNone,  // the original does not exist

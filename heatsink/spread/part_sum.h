@@ -14,7 +14,6 @@ namespace heatsink::spread {
 class PartSum {
  public:
   void add(std::string_view text);
-  void add_missing() {}
 
   enum class State : std::uint8_t {
     kNone,        // no part exists

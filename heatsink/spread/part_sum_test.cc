@@ -15,7 +15,9 @@ using State = PartSum::State;
 
 PartSum sum_of(std::initializer_list<const char*> parts) {
   PartSum sum;
-  for (const char* part : parts) part == nullptr ? sum.add_missing() : sum.add(part);
+  for (const char* part : parts) {
+    if (part != nullptr) sum.add(part);
+  }
   return sum;
 }
 

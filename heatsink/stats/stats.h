@@ -3,8 +3,6 @@
 // argument. Start with window.h; its result is a Summary, and summaries can be merged.
 #pragma once
 
-#include "heatsink/stats/buckets.h"    // IWYU pragma: export
 #include "heatsink/stats/histogram.h"  // IWYU pragma: export
 #include "heatsink/stats/summary.h"    // IWYU pragma: export
 #include "heatsink/stats/window.h"     // IWYU pragma: export
-#include "heatsink/stats/wire.h"       // IWYU pragma: export

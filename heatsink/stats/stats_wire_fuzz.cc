@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "heatsink/stats/wire.h"
+#include "heatsink/stats/summary.h"
 
 namespace {
 

@@ -45,7 +45,7 @@ std::optional<AnnouncedMap> parse_cluster_slots(const resp::Value& reply,
 // the map. A reply of another form, as the server gives to a user who may not ask, changes nothing.
 void note_config_epochs(const resp::Value& nodes, AnnouncedMap& map);
 
-// What CLUSTER INFO says about the view of the node that answered.
+// The facts in CLUSTER INFO about the view of the node that answered.
 struct ClusterView {
   bool is_ok = false;  // cluster_state
   std::uint64_t current_epoch = 0;

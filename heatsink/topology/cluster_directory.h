@@ -42,7 +42,7 @@ class ClusterDirectory {
   bool is_expected() const { return first_.topology == net::Topology::kCluster || version() > 0; }
   // Grows with each map that has other owners, or other nodes; 0: there is no map. One load.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
-  // The same, but it grows also if only the epoch is new: a slot may have left and come back. Any
+  // A version that grows also if only the epoch is new: a slot may have left and come back. Any
   // such way raises the epoch, because only the node with the highest one takes slots without
   // raising it.
   std::uint64_t epoch_version() const { return epoch_version_.load(std::memory_order_acquire); }
@@ -51,7 +51,7 @@ class ClusterDirectory {
   // The node at this announced address, which is translated; one without a host is `asked`'s. Makes
   // it known if it is new. Resolves numeric addresses only. nullopt: kNodesMax are known.
   std::optional<NodeIndex> node_at(net::HostPort announced, const net::HostPort& asked);
-  // The same without making it known.
+  // Whether it is known, without making it so.
   bool knows(net::HostPort announced, const net::HostPort& asked) const;
   std::size_t nodes() const { return nodes_.load(std::memory_order_acquire); }
   redis::UpstreamAddress& node(NodeIndex index) { return *by_index_[index].load(); }

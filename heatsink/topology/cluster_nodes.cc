@@ -12,7 +12,7 @@ namespace {
 
 // A connection for commands is closed so long after the last reply could have come.
 constexpr Nanos kIdle = std::chrono::seconds(60);
-constexpr Nanos kSettleSlack = std::chrono::seconds(1);
+constexpr Nanos kOwnerSlack = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -91,11 +91,11 @@ void ClusterNodes::map_is_old(std::optional<NodeIndex> hint) {
 
 // A master that is cut off refuses commands half a time-out after the other one at the latest
 // (docs/design/coherence.md, "Many nodes").
-bool ClusterNodes::is_settled(std::string_view key) const {
+bool ClusterNodes::has_certain_owner(std::string_view key) const {
   if (lost_at_.empty()) return true;
   const TimePoint lost_at = lost_at_[resp::key_slot(key)];
   return lost_at == TimePoint::min() ||
-         loop_.clock() - lost_at >= trackers_.node_timeout() / 2 + kSettleSlack;
+         loop_.clock() - lost_at >= trackers_.node_timeout() / 2 + kOwnerSlack;
 }
 
 // See OneServer::track().

@@ -38,7 +38,7 @@ class ClusterNodes final : public KeyServers,
   void close(const std::string& reason) override;
   ServerIndex server_of(std::string_view key) const override { return trackers_.proof_of(key); }
   std::uint64_t losses() const override { return losses_; }
-  bool is_settled(std::string_view key) const override;
+  bool has_certain_owner(std::string_view key) const override;
   void track(redis::FillId id, std::string_view key) override;
   void ask(Words words, Done done) override;
 
@@ -63,7 +63,7 @@ class ClusterNodes final : public KeyServers,
   void drop_lost_slots() override;
 
   void send(NodeIndex node, const Words& words, bool is_asking, Done done) override;
-  // What it reads comes from a node that has not tracked the key, so it may not become a copy.
+  // The reply comes from a node that has not tracked the key, so it may not become a copy.
   void on_redirected(std::string_view key) override { changes_.on_changed(key); }
 
   void map_is_old(std::optional<NodeIndex> hint);

@@ -91,7 +91,7 @@ class KeyServers {
   virtual std::uint64_t losses() const = 0;
   // False: the key has got another server so lately that the one before may still answer, and not
   // know it. A client that asks the wrong one reads an old value.
-  virtual bool is_settled(std::string_view key) const = 0;
+  virtual bool has_certain_owner(std::string_view key) const = 0;
   virtual void track(redis::FillId id, std::string_view key) = 0;
   // Sends a command of one key, which is its second word. `done` is called exactly once.
   virtual void ask(Words words, Done done) = 0;

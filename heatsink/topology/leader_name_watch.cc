@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "heatsink/topology/leader_publisher.h"
+#include "heatsink/topology/leader_watch.h"
 
 namespace heatsink::topology {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "heatsink/topology/leader_publisher.h"
+#include "heatsink/topology/leader_watch.h"
 #include "heatsink/topology/make_leader_watch.h"
 
 namespace heatsink::topology {

@@ -100,7 +100,7 @@ void LeaderRoles::failed(const net::HostPort& server, std::string why) {
   found->problem = std::move(why);
 }
 
-void LeaderRoles::settle() {
+void LeaderRoles::forget_promotions() {
   for (ServerRole& each : servers_) each.promoted_at.reset();
 }
 

@@ -54,8 +54,8 @@ class LeaderRoles {
   // True: with this reply a replica has become a master.
   bool said(const net::HostPort& server, const RoleReply& reply, TimePoint asked_at);
   void failed(const net::HostPort& server, std::string why);
-  // Forgets promotions: the one that mattered was followed, or was none.
-  void settle();
+  // The promotion that mattered was followed, or was none.
+  void forget_promotions();
 
   const ServerRole* find(const net::HostPort& server) const;  // null: not known
   // The server that was promoted last, except for `leader`; null: none.

@@ -55,7 +55,7 @@ TEST_F(LeaderRolesTest, AReplicaThatSaysMasterIsPromoted) {
   EXPECT_EQ(roles_.promoted(kA)->address, kB);
   EXPECT_EQ(roles_.promoted(kB), nullptr);  // the leader itself does not count
   EXPECT_FALSE(says(kB, master_role(51)));  // once
-  roles_.settle();
+  roles_.forget_promotions();
   EXPECT_EQ(roles_.promoted(kA), nullptr);
 }
 

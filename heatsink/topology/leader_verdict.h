@@ -28,4 +28,9 @@ struct SentinelCounts {
   std::uint64_t answering = 0;
 };
 
+// Turns an address that a server announces into one to connect to. The one place where the
+// addresses pass that Sentinels and servers announce. Behind NAT they may be addresses that this
+// machine cannot reach.
+inline net::HostPort reachable_address(net::HostPort announced) { return announced; }
+
 }  // namespace heatsink::topology

@@ -100,7 +100,7 @@ void OneServer::close(const std::string& reason) {
 
 // ---- keys
 
-bool OneServer::is_settled(std::string_view /*key*/) const {
+bool OneServer::has_certain_owner(std::string_view /*key*/) const {
   return moved_at_ == TimePoint::min() || loop_.clock() - moved_at_ >= kOldMasterLasts;
 }
 
@@ -183,8 +183,8 @@ void OneServer::master_told(const FollowedMaster::Change& change) {
   if (!change.is_move) return;
   log(LogLevel::kInfo, change.had_led && !change.is_other
                            ? "server.url: connecting to " + change.before +
-                                 " anew, because its name leads to another server, or its server "
-                                 "has become a replica"
+                                 " anew, because its name leads to another server, "
+                                 "or its server has become a replica"
                            : "server.url: the master is " + verdict.leader->text());
   if (change.had_led) moved_at_ = loop_.clock();
 }

@@ -35,7 +35,7 @@ class OneServer final : public KeyServers,
   void close(const std::string& reason) override;
   ServerIndex server_of(std::string_view /*key*/) const override { return 0; }
   std::uint64_t losses() const override { return 0; }  // the tracker fails what it has lost
-  bool is_settled(std::string_view key) const override;
+  bool has_certain_owner(std::string_view key) const override;
   void track(redis::FillId id, std::string_view key) override;
   void ask(Words words, Done done) override;
 

@@ -25,7 +25,7 @@ enum class ReplicaFault : std::uint8_t {
 };
 const char* to_string(ReplicaFault fault);  // "silent", "link-down", ...
 
-// What is proven of one replica.
+// The proven facts about one replica.
 struct ReplicaProof {
   // It has all writes that the master had executed then. min(): nothing is proven.
   TimePoint no_older_than = TimePoint::min();
@@ -57,8 +57,6 @@ class MasterOffsets {
              ReplicaProof& proof) const;
   // It did not answer. It may have been restarted with old data.
   static void failed(ReplicaProof& proof);
-
-  bool knows_master() const { return !samples_.empty(); }
 
  private:
   ReplicaFault fault_of(const ReplicationInfo& info) const;

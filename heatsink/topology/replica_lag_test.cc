@@ -156,7 +156,6 @@ TEST_F(ReplicaLagTest, AnotherStreamProvesNothingOfTheOldOne) {
   master_.judge(info(250, "new"), "p", at(5), proof_);
   expect(ReplicaFault::kNone, at(4));
   master_.forget();
-  EXPECT_FALSE(master_.knows_master());
   master_.judge(info(250, "new"), "p", at(6), proof_);
   expect(ReplicaFault::kOtherHistory, TimePoint::min());
 }

@@ -23,8 +23,8 @@ std::string text_of(const std::vector<net::HostPort>& servers) {
 
 std::string several(const std::vector<net::HostPort>& masters) {
   return text_of(masters) +
-         " say that they are masters: make all but one a replica (REPLICAOF), or take the other "
-         "addresses out of upstream.url";
+         " say that they are masters: "
+         "make all but one a replica (REPLICAOF), or take the other addresses out of upstream.url";
 }
 
 std::string described(const ServerRole& server) {
@@ -50,7 +50,7 @@ LeaderVerdict ReplicaLeader::decide(LeaderRoles& roles, TimePoint now) {
     const ServerRole* const own = roles.find(*leader_);
     if (const ServerRole* const promoted = roles.promoted(leader_)) {
       leader_ = promoted->address;
-      roles.settle();
+      roles.forget_promotions();
     } else if (own != nullptr && own->is_answering && own->role == Role::kReplica) {
       former_ = std::exchange(leader_, std::nullopt);
     }
@@ -84,7 +84,7 @@ std::string ReplicaLeader::choose(LeaderRoles& roles, TimePoint now) {
     leader_ = old->master;
   }
   if (!leader_) return several(masters);
-  roles.settle();
+  roles.forget_promotions();
   return "";
 }
 

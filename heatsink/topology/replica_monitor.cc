@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "heatsink/resp/slot_tags.h"
+#include "heatsink/resp/key_slot.h"
 #include "heatsink/topology/replication_info.h"
 
 namespace heatsink::topology {
@@ -146,7 +146,7 @@ void ReplicaMonitor::follow(const std::vector<MonitoredMaster>& masters,
     shard.master = master;
     if (is_cluster_) set_replicas(shard, master.replicas);
   }
-  // What was proven of replicas that are left is of no use: they leave the map.
+  // Proofs of replicas that have left are of no use: they leave the map.
   for (const auto& shard : before) {
     if (shard == nullptr) continue;
     for (const auto& link : shard->links) link->replica->leave();

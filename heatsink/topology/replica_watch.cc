@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/topology/leader_address.h"
+#include "heatsink/topology/leader_verdict.h"
 
 namespace heatsink::topology {
 

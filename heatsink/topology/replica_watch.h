@@ -2,7 +2,6 @@
 // Follows the master of a master with replicas, by asking all of them for their roles.
 #pragma once
 
-#include "heatsink/topology/leader_publisher.h"
 #include "heatsink/topology/leader_role_poll.h"
 #include "heatsink/topology/leader_watch.h"
 #include "heatsink/topology/replica_leader.h"

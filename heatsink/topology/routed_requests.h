@@ -48,7 +48,7 @@ class RoutedRequests {
   void ask(Words words, Done done, TimePoint now);
   // Sends again what waits for the map or for the end of a move. Call it every 50 ms or so.
   void tick(TimePoint now);
-  // What waits ends with this error, and so does what a node refuses from now on.
+  // Waiting requests end with this error, and so do those that a node refuses from now on.
   void close(const std::string& reason);
   std::size_t waiting() const { return waiting_.size(); }
 

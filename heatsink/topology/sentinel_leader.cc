@@ -107,7 +107,7 @@ void SentinelLeader::follow(const SentinelAnswer& best, LeaderRoles& roles, Time
   leader_ = best.master;
   epoch_ = best.epoch;
   followed_at_ = now;
-  roles.settle();
+  roles.forget_promotions();
 }
 
 LeaderVerdict SentinelLeader::decide(LeaderRoles& roles, TimePoint now) {
@@ -139,7 +139,8 @@ std::string SentinelLeader::withheld(LeaderRoles& roles, TimePoint now) const {
     if (now - *promoted->promoted_at < kPromotionLasts)
       return promoted->address.text() + " was a replica and says that it is a master now, so " +
              leader + " is not used any more: waiting until the Sentinels name the new master";
-    roles.settle();  // the Sentinels have had the time to name it, or to make it a replica again
+    roles.forget_promotions();  // the Sentinels have had the time to name it, or to make it a
+                                // replica again
   }
   const ServerRole* const role = roles.find(*leader_);
   if (role != nullptr && role->is_answering && role->role == Role::kReplica)

@@ -7,7 +7,7 @@
 
 #include "heatsink/base/printable.h"
 #include "heatsink/redis/refusal.h"
-#include "heatsink/topology/leader_address.h"
+#include "heatsink/topology/leader_verdict.h"
 
 namespace heatsink::topology {
 namespace {
@@ -103,8 +103,8 @@ std::string why_no_answer(const Value& address, const Value& master, const Value
   const Value& first = address.is_error() ? address : master;
   if (!first.is_error()) return "it is no Sentinel: it does not answer like one";
   if (first.text.starts_with("ERR unknown command"))
-    return "it is no Sentinel but a data server: use redis://, or redis+replicas:// with all "
-           "servers";
+    return "it is no Sentinel but a data server: "
+           "use redis://, or redis+replicas:// with all servers";
   return redis::quoted_reply(first);
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "heatsink/topology/leader_peer.h"
-#include "heatsink/topology/leader_publisher.h"
 #include "heatsink/topology/leader_role_poll.h"
 #include "heatsink/topology/leader_watch.h"
 #include "heatsink/topology/sentinel_leader.h"

@@ -20,20 +20,20 @@ void SlotCounts::tick(TimePoint now) {
   latest_at_ = now;
 }
 
-// Differences modulo 2^32, so the counters may overflow.
-std::vector<float> SlotCounts::rates(TimePoint now) const {
-  const std::lock_guard lock(mutex_);
+std::pair<const SlotCounts::Snapshot*, double> SlotCounts::window_at(TimePoint now) const {
   const bool has_before = before_ != nullptr && before_at_ != TimePoint{};
-  if (latest_ == nullptr) return {};
-  const Snapshot& from = has_before ? *before_ : *latest_;
+  const Snapshot* const from = has_before ? before_.get() : latest_.get();
   const double seconds =
       std::chrono::duration<double>(now - (has_before ? before_at_ : latest_at_)).count();
-  if (seconds <= 0) return {};
+  if (from == nullptr || seconds <= 0) return {nullptr, 0};
+  return {from, seconds};
+}
+
+std::vector<float> SlotCounts::rates(TimePoint now) const {
   std::vector<float> out(resp::kSlots);
-  for (std::size_t slot = 0; slot < out.size(); ++slot) {
-    const std::uint32_t counted = now_[slot].load(std::memory_order_relaxed) - from[slot];
-    out[slot] = static_cast<float>(counted * static_cast<double>(kSampled) / seconds);
-  }
+  const bool is_known = for_each_busy(
+      now, [&out](std::uint16_t slot, double rate) { out[slot] = static_cast<float>(rate); });
+  if (!is_known) out.clear();
   return out;
 }
 

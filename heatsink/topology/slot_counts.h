@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "heatsink/base/clock.h"
@@ -45,17 +46,36 @@ class SlotCounts {
   void add(std::uint16_t slot) { now_[slot].fetch_add(1, std::memory_order_relaxed); }
   // Any thread, about once a second. Begins a new window when it is time.
   void tick(TimePoint now);
-  // Commands per second for each slot; empty before the first window ends. Any thread; 16384 steps.
+  // Commands per second for each slot; empty before there is a window. Any thread; 16384 steps.
   std::vector<float> rates(TimePoint now) const;
+  // Calls each(slot, commands per second) for the slots that have any, by slot; false before there
+  // is a window. Any thread; 16384 steps. Workers may wait for it, so `each` must be short.
+  template <class Each>
+  bool for_each_busy(TimePoint now, Each each) const;
 
  private:
   using Snapshot = std::array<std::uint32_t, resp::kSlots>;
   void take(Snapshot& into) const;
+  // The one that rates are since, and how long that is; null: there is none.
+  std::pair<const Snapshot*, double> window_at(TimePoint now) const;
 
   std::array<std::atomic<std::uint32_t>, resp::kSlots> now_{};
   mutable std::mutex mutex_;  // guards what follows
   std::unique_ptr<Snapshot> before_, latest_;
   TimePoint before_at_{}, latest_at_{};
 };
+
+template <class Each>
+bool SlotCounts::for_each_busy(TimePoint now, Each each) const {
+  const std::lock_guard lock(mutex_);
+  const auto [from, seconds] = window_at(now);
+  if (from == nullptr) return false;
+  for (std::size_t slot = 0; slot < from->size(); ++slot) {
+    // Modulo 2^32, so the counters may overflow.
+    const std::uint32_t counted = now_[slot].load(std::memory_order_relaxed) - (*from)[slot];
+    if (counted > 0) each(static_cast<std::uint16_t>(slot), counted * double{kSampled} / seconds);
+  }
+  return true;
+}
 
 }  // namespace heatsink::topology

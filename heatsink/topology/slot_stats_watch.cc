@@ -109,8 +109,9 @@ void SlotStatsWatch::refused(Node& node, const std::string& error, TimePoint now
   give_up(node, NodeUsage::State::kForbidden, error, now + kRetry);
   if (!is_said)
     log(LogLevel::kInfo,
-        "the proxy's user may not run CLUSTER SLOT-STATS or INFO: the load of slots is what this "
-        "proxy sends, without other clients; grant it: +cluster|slot-stats +info");
+        "the proxy's user may not run CLUSTER SLOT-STATS or INFO: "
+        "the load of slots is what this proxy sends, without other clients; grant it: "
+        "+cluster|slot-stats +info");
 }
 
 void SlotStatsWatch::give_up(Node& node, NodeUsage::State state, std::string reason,

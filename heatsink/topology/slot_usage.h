@@ -16,7 +16,7 @@
 
 namespace heatsink::topology {
 
-// What one master says.
+// The figures of one master.
 struct NodeUsage {
   enum class State : std::uint8_t {
     kAwaited,      // not enough replies yet

@@ -14,7 +14,6 @@
 #include "heatsink/topology/epoch_quorum.h"         // IWYU pragma: export
 #include "heatsink/topology/followed_master.h"      // IWYU pragma: export
 #include "heatsink/topology/key_servers.h"          // IWYU pragma: export
-#include "heatsink/topology/leader_address.h"       // IWYU pragma: export
 #include "heatsink/topology/leader_roles.h"         // IWYU pragma: export
 #include "heatsink/topology/leader_verdict.h"       // IWYU pragma: export
 #include "heatsink/topology/leader_watch.h"         // IWYU pragma: export

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -86,6 +87,26 @@ std::string size_text(Bytes size) {
   const std::size_t steps = scale(value, 1024, 1023.5, kSuffixes);
   if (steps == 0) return fmt::format("{} B", size.count);
   return short_number(value).append(kSuffixes[steps]);
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kBars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+std::string_view bar(double value, double top) {
+  if (!(value > 0) || !(top > 0)) return kBars.front();
+  const double height = std::min(value / top, 1.0) * static_cast<double>(kBars.size() - 1);
+  return kBars[static_cast<std::size_t>(std::lround(height))];
+}
+
+}  // namespace
+
+std::string sparkline(std::span<const double> values, double top, int width) {
+  const auto room = static_cast<std::size_t>(std::max(width, 0));
+  if (values.size() > room) values = values.last(room);
+  std::string out(room - values.size(), ' ');
+  for (const double value : values) out += bar(value, top);
+  return out;
 }
 
 }  // namespace heatsink::tui

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 namespace heatsink::tui {
 namespace {
@@ -134,6 +137,15 @@ std::string fit(std::string_view text, int width, Align align) {
   }
   out.append("…").append(static_cast<std::size_t>(width - 1 - used), ' ');
   return out;
+}
+
+std::optional<int> columns_of_environment() {
+  const char* const set = std::getenv("COLUMNS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view text = set == nullptr ? "" : set;
+  int columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (error != std::errc() || end != text.data() + text.size() || columns <= 0) return std::nullopt;
+  return std::clamp(columns, kColumnsMin, kColumnsMax);
 }
 
 }  // namespace heatsink::tui

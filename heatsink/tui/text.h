@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,5 +37,11 @@ enum class Align { kLeft, kRight };
 // safe_text(text) in exactly `width` columns: padded with spaces, or cut with an ellipsis at the
 // end.
 std::string fit(std::string_view text, int width, Align align = Align::kLeft);
+
+// The width of output that goes to a file or a pipe.
+inline constexpr int kColumnsMin = 40, kColumnsMax = 1000;
+
+// The variable COLUMNS, within kColumnsMin and kColumnsMax; nothing: not set, or not a number.
+std::optional<int> columns_of_environment();
 
 }  // namespace heatsink::tui

@@ -4,10 +4,8 @@
 // compare it as text.
 #pragma once
 
-#include "heatsink/tui/columns.h"    // IWYU pragma: export
-#include "heatsink/tui/number.h"     // IWYU pragma: export
-#include "heatsink/tui/screen.h"     // IWYU pragma: export
-#include "heatsink/tui/sparkline.h"  // IWYU pragma: export
-#include "heatsink/tui/table.h"      // IWYU pragma: export
-#include "heatsink/tui/terminal.h"   // IWYU pragma: export
-#include "heatsink/tui/text.h"       // IWYU pragma: export
+#include "heatsink/tui/number.h"    // IWYU pragma: export
+#include "heatsink/tui/screen.h"    // IWYU pragma: export
+#include "heatsink/tui/table.h"     // IWYU pragma: export
+#include "heatsink/tui/terminal.h"  // IWYU pragma: export
+#include "heatsink/tui/text.h"      // IWYU pragma: export

@@ -192,7 +192,7 @@ void ClusterServers::lose(Pending&& pending, const std::string& why) {
   replies_.settle(pending, loop_.clock(), copies::Shown::kNothing);
   pending.is_unexecuted = true;
   if (pending.session != nullptr) pending.session->reply_lost(pending, false, why);
-  if (pending.kind == PendingKind::kCoalesced) replies_.gathered_lost(pending.number, why);
+  if (pending.kind == PendingKind::kGathered) replies_.gathered_lost(pending.number, why);
 }
 
 // Requests that another node has refused, on their way to this one.

@@ -36,19 +36,19 @@ void ClusterServers::follow_map() {
       std::exchange(map_, shared_.cluster.map());
   mark_nodes(before.get());
   // What waits for a node that is away may be for another node now.
-  for (auto& [address, node] : nodes_) node.server->wake_waiting();
+  for (Node& node : nodes_) node.server->wake_waiting();
 }
 
 void ClusterServers::mark_nodes(const topology::SlotMap* before) {
-  for (auto& [address, node] : nodes_) {
-    const auto is_its = [&, server = address](const topology::SlotMap::Shard& shard) {
-      return &shared_.cluster.node(shard.master) == server;
+  for (Node& node : nodes_) {
+    const auto is_its = [&](const topology::SlotMap::Shard& shard) {
+      return &shared_.cluster.node(shard.master) == node.address;
     };
     const bool was_in_map = std::exchange(node.in_map, std::ranges::any_of(map_->shards, is_its));
     if (node.in_map) node.is_replaced = false;
     if (node.in_map || !was_in_map) continue;
     node.left_at = loop_.now();
-    node.is_replaced = before != nullptr && has_replaced(*address, *before);
+    node.is_replaced = before != nullptr && has_replaced(*node.address, *before);
     if (node.is_replaced) end_owed_in(Nanos(0));  // not at once: a session may be on the call stack
   }
 }
@@ -89,11 +89,11 @@ void ClusterServers::end_owed_in(Nanos pause) {
 // Nothing else ends what a stopped node owes on private connections: scripts may take long. A
 // session whose connection ends may send a read again, and so add a node: hence the list.
 void ClusterServers::end_owed(TimePoint now) {
-  std::vector<const redis::UpstreamAddress*> gone;
-  for (const auto& [address, node] : nodes_)
-    if (!node.in_map) gone.push_back(address);
-  for (const redis::UpstreamAddress* const address : gone) {
-    Node& node = nodes_.find(address)->second;  // it stays until the end of the turn
+  std::vector<Node*> gone;  // they stay until the end of the turn
+  for (Node& node : nodes_)
+    if (!node.in_map) gone.push_back(&node);
+  for (Node* const each : gone) {
+    Node& node = *each;
     const Nanos patience = node.is_replaced ? kLastAnswers : shared_.options().response_timeout;
     if (const Nanos left = node.left_at + patience - now; left > Nanos(0)) {
       if (node.is_replaced) end_owed_in(left);
@@ -101,10 +101,10 @@ void ClusterServers::end_owed(TimePoint now) {
     }
     node.left_at = now;
     if (node.is_replaced) {
-      refuse_those_for(*address);
+      refuse_those_for(*node.address);
       node.server->leave(std::string(kReplaced));
     }
-    if (node.borrowed > 0) host_.node_left(*address);
+    if (node.borrowed > 0) host_.node_left(*node.address);
   }
 }
 
@@ -116,10 +116,13 @@ std::uint64_t ClusterServers::map_version() {
 ClusterServers::Node& ClusterServers::node_of(redis::UpstreamAddress& server) {
   // Nearly always the same one, so that a search and its division are saved.
   if (latest_node_ != nullptr && latest_server_ == &server) return *latest_node_;
-  Node& node = nodes_[&server];
+  Node*& found = by_address_[&server];
+  if (found == nullptr) found = &nodes_.emplace_back();
+  Node& node = *found;
   latest_server_ = &server;
   latest_node_ = &node;
   if (node.server == nullptr) {
+    node.address = &server;
     random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
     node.server = std::make_unique<SingleServer>(shared_, server, loop_, counters_,
                                                  static_cast<Upstreams::Host&>(*this), random_);
@@ -262,55 +265,54 @@ void ClusterServers::shared_renewed(TimePoint lost_at) {
 // ---- for the worker
 
 void ClusterServers::server_moved() {
-  for (auto& [address, node] : nodes_) node.server->server_moved();
+  for (Node& node : nodes_) node.server->server_moved();
 }
 
 void ClusterServers::check_timeouts(TimePoint now) {
   follow_map();  // also while no client asks: nodes that have left are let go
-  for (auto& [address, node] : nodes_) node.server->check_timeouts(now);
+  for (Node& node : nodes_) node.server->check_timeouts(now);
   end_owed(now);
 }
 
 void ClusterServers::wake_ready() {
-  for (auto& [address, node] : nodes_) node.server->wake_ready();
+  for (Node& node : nodes_) node.server->wake_ready();
 }
 
 void ClusterServers::end_turn() {
   looked_ = false;
   ended_.clear();
-  for (auto& [address, node] : nodes_) node.server->end_turn();
+  for (Node& node : nodes_) node.server->end_turn();
   if (map_ == nullptr) return;
   latest_node_ = nullptr;
-  std::erase_if(nodes_, [](const auto& each) {
-    const Node& node = each.second;
-    return !node.in_map && node.borrowed == 0 && node.server->is_unused();
+  std::erase_if(nodes_, [this](const Node& node) {
+    const bool goes = !node.in_map && node.borrowed == 0 && node.server->is_unused();
+    if (goes) by_address_.erase(node.address);
+    return goes;
   });
 }
 
 bool ClusterServers::owes_nothing() const {
-  return refused_.empty() && std::all_of(nodes_.begin(), nodes_.end(), [](const auto& each) {
-           return each.second.server->owes_nothing();
-         });
+  return refused_.empty() &&
+         std::ranges::all_of(nodes_, [](const Node& node) { return node.server->owes_nothing(); });
 }
 
 bool ClusterServers::is_unused() const {
-  return refused_.empty() && splits_.empty() &&
-         std::all_of(nodes_.begin(), nodes_.end(), [](const auto& each) {
-           return each.second.borrowed == 0 && each.second.server->is_unused();
+  return refused_.empty() && splits_.empty() && std::ranges::all_of(nodes_, [](const Node& node) {
+           return node.borrowed == 0 && node.server->is_unused();
          });
 }
 
 void ClusterServers::forget_refusals() {
-  for (auto& [address, node] : nodes_) node.server->forget_refusals();
+  for (Node& node : nodes_) node.server->forget_refusals();
 }
 
 void ClusterServers::shrink() {
-  for (auto& [address, node] : nodes_) node.server->shrink();
+  for (Node& node : nodes_) node.server->shrink();
 }
 
 std::uint64_t ClusterServers::memory_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [address, node] : nodes_) bytes += node.server->memory_bytes();
+  for (const Node& node : nodes_) bytes += node.server->memory_bytes();
   for (const Refused& each : refused_)
     bytes += sizeof each + (each.pending.rerouted ? each.pending.rerouted->request.size() : 0);
   return bytes;

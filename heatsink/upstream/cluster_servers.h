@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,6 +81,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
 
  private:
   struct Node {
+    const redis::UpstreamAddress* address = nullptr;
     std::unique_ptr<SingleServer> server;
     std::size_t borrowed = 0;  // private connections that clients hold
     bool in_map = true;
@@ -154,7 +156,9 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   std::uint64_t version_ = 0;                     // of map_
   bool looked_ = false;                           // at the directory, in this turn
   redis::UpstreamAddress* home_ = nullptr;
-  std::unordered_map<const redis::UpstreamAddress*, Node> nodes_;
+  // In the order of their first use: that of addresses in memory is not the same in each process.
+  std::list<Node> nodes_;
+  std::unordered_map<const redis::UpstreamAddress*, Node*> by_address_;
   const redis::UpstreamAddress* latest_server_ = nullptr;  // that node_of() was asked for
   Node* latest_node_ = nullptr;                            // null: may be gone
   std::deque<Refused> refused_;

@@ -2,6 +2,7 @@
 // Defines the holder of a private connection as that connection sees it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,11 +38,15 @@ class ConnectionOwner : public Requester {
 
   // Messages may arrive; in RESP2 they look like replies.
   virtual bool receives_messages() const = 0;
-  // Called when the reply to a command that may wait begins, in bytes read at `read_at`. True: the
-  // client seems to have left, so the reply is kept for reply_done().
-  virtual bool keeps_reply(TimePoint /*read_at*/, bool /*silent*/) { return false; }
-  // reply_done() needs the bytes of the reply to EXEC.
-  virtual bool needs_exec_reply() const { return false; }
+  // Which bytes of the reply reply_done() gets.
+  enum class Keeps : std::uint8_t {
+    kNothing,
+    kCopy,  // all; the client gets them before
+    kAll,   // all, and the client none: it seems to have left
+  };
+  // Called when the reply to a client's request of a part of it (Pending::of) begins, in bytes read
+  // at `read_at`.
+  virtual Keeps keeps(const Pending& /*pending*/, TimePoint /*read_at*/) { return Keeps::kNothing; }
 
  protected:
   ~ConnectionOwner() = default;

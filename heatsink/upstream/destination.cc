@@ -13,7 +13,8 @@ std::optional<std::uint16_t> Destination::slot() const {
   if (request_->command == nullptr) return std::nullopt;
   const resp::Command& command = *request_->command;
   const std::vector<std::string_view>& args = request_->args();
-  if (command.key_rule == resp::KeyRule::kOneRead || command.key_rule == resp::KeyRule::kOneWrite) {
+  if (command.key_positions == resp::KeyPositions::kOneRead ||
+      command.key_positions == resp::KeyPositions::kOneWrite) {
     const auto at = static_cast<std::size_t>(command.first_key);
     return at < args.size() ? std::optional(resp::key_slot(args[at])) : std::nullopt;
   }

@@ -47,19 +47,24 @@ void ReplicaServers::follow_map() {
   if (version == version_) return;
   version_ = version;
   map_ = shared_.replicas.map();
-  for (auto& [key, link] : links_) link.in_map = false;
+  for (Link& link : links_) link.in_map = false;
   for (const topology::ReplicaMap::Shard& shard : map_->shards) {
-    for (const auto& replica : shard.replicas) {
-      Link& link = links_[replica.get()];
-      link.replica = replica;
-      link.in_map = true;
-    }
+    for (const auto& replica : shard.replicas) link_of(replica).in_map = true;
   }
+}
+
+ReplicaServers::Link& ReplicaServers::link_of(const std::shared_ptr<topology::Replica>& replica) {
+  Link*& link = by_replica_[replica.get()];
+  if (link == nullptr) {
+    link = &links_.emplace_back();
+    link->replica = replica;
+  }
+  return *link;
 }
 
 // Not while a session sends: the reads in flight on these connections are repeated.
 void ReplicaServers::close_useless() {
-  for (auto& [key, link] : links_) {
+  for (Link& link : links_) {
     for (Slot& slot : link.slots) {
       if (!slot.connection) continue;
       const bool is_other =
@@ -134,7 +139,7 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
   bool any_near = false;
   for (const std::shared_ptr<topology::Replica>& replica : shard->replicas) {
     Count its = Count::kReplicaNone;
-    Link& link = links_[replica.get()];
+    Link& link = link_of(replica);
     if (Slot* const slot = ready_for(link, read, owned_since, its)) {
       candidates_.push_back({&link, slot});
       any_near |= replica->is_near();
@@ -167,7 +172,7 @@ ReplicaCarrier::Sent ReplicaServers::send(const ReplicaRead& read, std::string_v
 
 ReplicaServers::Found ReplicaServers::find(std::uint32_t number) {
   if (number == 0) return {};  // a question of the proxy's own
-  for (auto& [key, link] : links_)
+  for (Link& link : links_)
     for (Slot& slot : link.slots)
       if (slot.id == number) return {&link, &slot};
   return {};
@@ -216,7 +221,7 @@ void ReplicaServers::connect(Link& link, Slot& slot, resp::Protocol protocol) {
 }
 
 void ReplicaServers::ready(Upstream& upstream) {
-  for (auto& [key, link] : links_) {
+  for (Link& link : links_) {
     for (Slot& slot : link.slots) {
       if (slot.connection.get() != &upstream) continue;
       slot.ready_at = loop_.clock();
@@ -230,7 +235,7 @@ void ReplicaServers::ready(Upstream& upstream) {
 
 void ReplicaServers::failed(Upstream& upstream, const std::string& reason) {
   counters_.add(Count::kUpstreamLost);
-  for (auto& [key, link] : links_) {
+  for (Link& link : links_) {
     for (Slot& slot : link.slots) {
       if (slot.connection.get() != &upstream) continue;
       const policy::ProxyOptions& options = shared_.options();
@@ -302,7 +307,7 @@ void ReplicaServers::check_timeouts(TimePoint now) {
   if (links_.empty()) return;
   close_useless();
   const Nanos limit = answer_limit();
-  for (auto& [key, link] : links_) {
+  for (Link& link : links_) {
     note_role(link);
     for (Slot& slot : link.slots)
       if (slot.connection) slot.connection->fail_if_overdue(now, limit);
@@ -312,29 +317,30 @@ void ReplicaServers::check_timeouts(TimePoint now) {
 void ReplicaServers::end_turn() {
   dead_.clear();
   if (!unasked_.empty()) return;
-  std::erase_if(links_, [](const auto& each) {
-    const Link& link = each.second;
-    return !link.in_map && !link.slots[0].connection && !link.slots[1].connection;
+  std::erase_if(links_, [this](const Link& link) {
+    const bool stays = link.in_map || link.slots[0].connection || link.slots[1].connection;
+    if (!stays) by_replica_.erase(link.replica.get());
+    return !stays;
   });
 }
 
 bool ReplicaServers::owes_nothing() const {
-  return std::all_of(links_.begin(), links_.end(), [](const auto& each) {
-    return std::all_of(each.second.slots.begin(), each.second.slots.end(), [](const Slot& slot) {
+  return std::all_of(links_.begin(), links_.end(), [](const Link& link) {
+    return std::all_of(link.slots.begin(), link.slots.end(), [](const Slot& slot) {
       return !slot.connection || slot.connection->owes_nothing();
     });
   });
 }
 
 void ReplicaServers::shrink() {
-  for (auto& [key, link] : links_)
+  for (Link& link : links_)
     for (Slot& slot : link.slots)
       if (slot.connection) slot.connection->shrink();
 }
 
 std::uint64_t ReplicaServers::memory_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [key, link] : links_)
+  for (const Link& link : links_)
     for (const Slot& slot : link.slots)
       bytes += slot.connection ? slot.connection->memory_bytes() : 0;
   return bytes;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -79,6 +80,7 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
 
   void follow_map();
   void close_useless();
+  Link& link_of(const std::shared_ptr<topology::Replica>& replica);  // makes it, if it is new
   const topology::ReplicaMap::Shard* shard_of(std::uint16_t slot);
   // Whose connection may carry the read; null: `why` says what is wrong. `owned_since`: the master
   // has proven the slot since then.
@@ -118,8 +120,11 @@ class ReplicaServers final : public ReplicaCarrier, private Upstream::Host {
   Random random_;
   std::shared_ptr<const topology::ReplicaMap> map_;
   std::uint64_t version_ = 0;  // of map_
-  std::unordered_map<const topology::Replica*, Link> links_;
-  std::uint32_t last_id_ = 0;                    // of a slot
+  // In the order in which maps brought them: addresses in memory differ from run to run. A list,
+  // because a lost connection's reads are sent again while it is walked, perhaps to a new link.
+  std::list<Link> links_;
+  std::unordered_map<const topology::Replica*, Link*> by_replica_;  // for look-ups only
+  std::uint32_t last_id_ = 0;                                       // of a slot
   std::vector<Slot*> unasked_;                   // those with reads that are not flushed
   std::vector<std::unique_ptr<Upstream>> dead_;  // freed at the end of the turn
   std::vector<Found> candidates_;                // scratch

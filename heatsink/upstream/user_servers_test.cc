@@ -6,35 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "heatsink/upstream/testing/idle_host.h"
+
 namespace heatsink::proxy {
 namespace {
-
-// Nothing is connected, so nothing is called.
-class NoHost final : public Upstreams::Host, public Upstream::Host {
- public:
-  std::unique_ptr<Upstream> open(redis::UpstreamAddress& /*server*/, resp::Protocol /*protocol*/,
-                                 Upstream::Login /*login*/, ConnectionOwner* /*owner*/) override {
-    return nullptr;
-  }
-  void shared_settled(std::uint64_t /*session*/) override {}
-  void server_is_back() override {}
-  void server_left() override {}
-  void shared_renewed(TimePoint /*lost_at*/) override {}
-  void node_left(const redis::UpstreamAddress& /*server*/) override {}
-
-  char* scratch() override { return nullptr; }
-  void flush_later(Upstream& /*upstream*/) override {}
-  void ready(Upstream& /*upstream*/) override {}
-  void failed(Upstream& /*upstream*/, const std::string& /*reason*/) override {}
-  void settle(Pending& /*pending*/, TimePoint /*now*/, copies::Shown /*shown*/) override {}
-  void answered(const Pending& /*pending*/, const Upstream::Answer& /*answer*/) override {}
-  bool reroute(Upstream& /*from*/, Pending& /*pending*/, std::string_view /*request*/,
-               std::string_view /*error*/) override {
-    return false;
-  }
-  void gathered_lost(std::uint32_t /*number*/, const std::string& /*reason*/) override {}
-  void note_reply_size(const Pending& /*pending*/, std::uint64_t /*bytes*/) override {}
-};
 
 class UserServersTest : public testing::Test {
  protected:
@@ -50,7 +25,7 @@ class UserServersTest : public testing::Test {
   net::EventLoop loop_;
   ServersState shared_{policy::ProxyOptions(), url(), 1};
   copies::Counters counters_;
-  NoHost host_;
+  IdleHost host_;
   UserServers users_{shared_, loop_, counters_, host_, host_, 1};
 };
 

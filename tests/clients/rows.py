@@ -12,6 +12,8 @@ STEPS = (
     "restart_proxy",
 )  # fmt: skip
 
+# Of two of them: acts on the channel __heatsink__:hot.
+WITH_VERDICTS = (*STEPS, "verdicts")
 
 # What a program does in cluster mode: proxy.present-as: cluster.
 CLUSTER_STEPS = (
@@ -83,14 +85,16 @@ CLIENTS = {
         "replication", "deep_reply", "busy_script", "restart"), password=False),
     "redis_py": Client(
         "redis_py", ("python3",), PIP, ("python3", "client.py"),
-        variables=(("PYTHONPATH", "packages"),), run_cluster=("python3", "cluster.py")),
+        variables=(("PYTHONPATH", "packages"),), run_cluster=("python3", "cluster.py"),
+        steps=WITH_VERDICTS),
     "node_redis": Client("node_redis", ("node", "npm"), (NPM,), ("node", "client.js"),
                          run_cluster=NODE_CLUSTER),
     "ioredis": Client("ioredis", ("node", "npm"), (NPM,), ("node", "client.js"),
                       (Way(2), Way(2, tls=True)), run_cluster=NODE_CLUSTER,
                       cluster_ways=(Way(2, nodes=1), Way(2, nodes=2))),
     "jedis": Client("jedis", ("java", "javac", "mvn"), MAVEN, JAVA, run_cluster=JAVA_CLUSTER),
-    "lettuce": Client("lettuce", ("java", "javac", "mvn"), MAVEN, JAVA, run_cluster=JAVA_CLUSTER),
+    "lettuce": Client("lettuce", ("java", "javac", "mvn"), MAVEN, JAVA, run_cluster=JAVA_CLUSTER,
+                      steps=WITH_VERDICTS),
     "go_redis": Client("go_redis", ("go",),
                        (("go", "build", "-o", "client", "."),
                         ("go", "build", "-o", "cluster-client", "./cluster")),
@@ -125,6 +129,15 @@ CLIENTS = {
                         (("php", "-r", "exit(extension_loaded('redis') && "
                           "extension_loaded('pcntl') && extension_loaded('session') ? 0 : 1);"),),
                         ("php", "outage.php"), (Way(2),), steps=("as_direct",), is_durable=True),
+    # Its packages come with the system, too.
+    "laravel": Client("phpredis", ("php",),
+                      (("php", "-r", "exit(extension_loaded('redis') && extension_loaded('pcntl') "
+                        "&& stream_resolve_include_path('Illuminate/Queue/autoload.php') "
+                        "&& stream_resolve_include_path('Illuminate/Redis/autoload.php') "
+                        "&& stream_resolve_include_path('Illuminate/Cache/autoload.php') "
+                        "&& stream_resolve_include_path('Illuminate/Events/autoload.php') "
+                        "? 0 : 1);"),),
+                      ("php", "laravel.php"), (Way(2),), steps=("as_direct",), is_durable=True),
     "redis_cli": Client("redis_cli", ("redis-cli",), (), ("bash", "client.sh"), steps=(
         "password", "acl_user", "values", "big_value", "databases", "transaction", "script",
         "pipe", "scan", "subscribe_and_monitor", "hot_reads", "restart_server", "restart_proxy")),

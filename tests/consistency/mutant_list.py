@@ -8,35 +8,35 @@ ACTIVE = "IF_MUTANT"  # in a patch: whether this mutant is the one that is playe
 RULE = "heatsink/cache/key_rule.h"
 LOCAL = "heatsink/relief/copy_reads.cc"
 LOOKUP = "heatsink/relief/copy_lookup.h"
-DISPATCH = "heatsink/session/session_dispatch.cc"
+EFFECTS = "heatsink/session/command_effects.cc"
 COPIES = "heatsink/copies/worker_copies.cc"
-REPLIES = "heatsink/session/session_replies.cc"
-UPSTREAM = "heatsink/upstream/upstream.cc"
+SESSION = "heatsink/session/session.cc"
+REPLIES = "heatsink/upstream/reply_reader.cc"
 TABLE = "heatsink/cache/hot_table.cc"
 COUNTING = "heatsink/cache/write_counting.cc"
 TABLE_HEADER = "heatsink/cache/hot_table.h"
 FILLER = "heatsink/copies/filler.cc"
-KEEPER = "heatsink/copies/copy_keeper.cc"
-KEEPER_CLUSTER = "heatsink/copies/copy_keeper_cluster.cc"
+SERVERS = "heatsink/copies/followed_servers.cc"
 TRACKER = "heatsink/redis/tracker.cc"
-TRACKER_FILLS = "heatsink/redis/tracker_fills.cc"
-TRACKER_NODE = "heatsink/redis/tracker_node.cc"
+FILLS = "heatsink/redis/fills.cc"
+PROOFS = "heatsink/redis/proofs.cc"
 FILL = "heatsink/redis/fill.cc"
-SERVER_FACTS = "heatsink/redis/tracker_server_facts.cc"
+SERVER_IDENTITY = "heatsink/redis/server_identity.cc"
+SERVER_QUESTIONS = "heatsink/redis/server_questions.cc"
 TRAFFIC = "heatsink/relief/client_traffic.h"
 NODES = "heatsink/copies/node_trackers.cc"
 COUNTERS = "heatsink/session/scattered_commands.cc"
 SCATTER = "heatsink/session/scattered_commands.cc"
 ROUTE = "heatsink/command/route.cc"
-SCRIPT_TEXT = "heatsink/command/script_text.cc"
+SCRIPT_TEXT = "heatsink/command/reviewed_commands.cc"
 SPREAD_READ = "heatsink/relief/spread_read.cc"
 SPREAD_WRITE = "heatsink/relief/spread_write.cc"
 BARRIER = "heatsink/relief/barriers.cc"
-CORE = "heatsink/client/core.cc"
+LOADS = "heatsink/client/loads.cc"
 DIRECTORY = "heatsink/topology/cluster_directory.cc"
 CLUSTER_NODES = "heatsink/topology/cluster_nodes.cc"
 SERVER_LINK = "heatsink/client/server_link.cc"
-SERVER = "heatsink/client/core_server.cc"
+COPY_GUARD = "heatsink/client/copy_guard.cc"
 ENGINE = "heatsink/client/engine.cc"
 
 
@@ -95,9 +95,9 @@ READS_FENCE = Patch(COPIES, "} else if (shown == Shown::kPerhaps) {",
 WATCHING = Patch(LOOKUP, "!state.in_multi_ && !state.watching_ &&",
                  f"!state.in_multi_ && (!state.watching_ || {ACTIVE}) &&")
 GENERATION = off(RULE, "copy->generation != proof.generation()")
-OWN_SLOTS = off(SERVER_FACTS, "slots_.has_value() && *slots_ != slots")
-PING = [instead(TRACKER_NODE, 'send(kind, {"EXISTS", options_.heartbeat_key}, now, token);',
-                'send(kind, {"PING"}, now, token);'),
+OWN_SLOTS = off(SERVER_IDENTITY, "slots_.has_value() && *slots_ != slots")
+PING = [instead(PROOFS, 'requests_.send(question, {"EXISTS", options_.heartbeat_key}, now, token);',
+                'requests_.send(question, {"PING"}, now, token);'),
         Patch(TRACKER,
               "if (reply.type != Value::Type::kInteger && !is_redirect)\n    return refusal_error(",
               "if (reply.type != Value::Type::kInteger && !is_redirect && "
@@ -106,24 +106,25 @@ PING = [instead(TRACKER_NODE, 'send(kind, {"EXISTS", options_.heartbeat_key}, no
 
 # Of a cluster. A test of processes plays each of these faults with real servers instead:
 # tests/faults/cluster_rows_test.py, cluster_partition_test.py.
-SLOT_PROOF = ("send(Kind::kSlotProof, {verb, resp::name_in_slot(slot, options_.heartbeat_key)}, "
-              "now, slot);")  # fmt: skip
-LAST_PROOF = ("send(kind, {verb, resp::name_in_slot(last_slot_, options_.heartbeat_key)}, "
-              "now, token);")  # fmt: skip
-PING_SLOTS = [instead(TRACKER_NODE, SLOT_PROOF, 'send(Kind::kSlotProof, {"PING"}, now, slot);'),
-              instead(TRACKER_NODE, LAST_PROOF, 'send(kind, {"PING"}, now, token);'),
-              Patch(TRACKER_NODE, "if (reply.type == Value::Type::kInteger) return Unit{};",
+SLOT_PROOF = ("requests_.send(Question::kSlotProof, {verb, resp::name_in_slot(slot, "
+              "options_.heartbeat_key)},\n                   now, slot);")
+LAST_PROOF = ("requests_.send(question, {verb, resp::name_in_slot(last_slot_, "
+              "options_.heartbeat_key)}, now,\n                 token);")
+PING_SLOTS = [instead(PROOFS, SLOT_PROOF,
+                      'requests_.send(Question::kSlotProof, {"PING"}, now, slot);'),
+              instead(PROOFS, LAST_PROOF, 'requests_.send(question, {"PING"}, now, token);'),
+              Patch(PROOFS, "if (reply.type == Value::Type::kInteger) return Unit{};",
                     "if (reply.type == Value::Type::kInteger || "
                     f"({ACTIVE} && reply.type == Value::Type::kSimple)) return Unit{{}};"),
               PING[1]]  # fmt: skip
 NIL_KEPT = f'!({ACTIVE} && reply.text.starts_with("ASK "))'
 NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(voted_at);")
-IN_TIME = "now - expected_.front().sent_at <= options_.gap_max"
-NO_GAP = Patch(TRACKER_NODE, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
+IN_TIME = "now - requests_.oldest().sent_at <= options_.gap_max"
+NO_GAP = Patch(TRACKER, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
 NO_SWAPS = "no run of processes exchanges databases"
-NO_COUNT = off(SERVER_FACTS, "found == SwapCount::Finding::kSwapped")
+NO_COUNT = off(SERVER_QUESTIONS, "found == SwapCount::Finding::kSwapped")
 EXCHANGES = off(RULE, "unexchanged < now - consistency.max_staleness")
 STOPPED = ("cluster, masters go on just after their election, many writes",)
 
@@ -172,7 +173,7 @@ MUTANTS = [
     Mutant("WATCH asks the server", [WATCHING], ("late pushes",),
            "WATCH raises the fence of its keys, as every read does", ("level ttl",)),
     Mutant("both of what WATCH does",
-           [WATCHING, before(DISPATCH, "if (unknown) traffic_.touch_all();",
+           [WATCHING, before(EFFECTS, "if (unknown) traffic_.touch_all();",
                              "if (request.route == Route::kWatch) return;")], ("late pushes",)),
     Mutant("keyed heartbeat (PING), and the map of slots", [OWN_SLOTS, *PING], ("moved keys",)),
     Mutant("keyed heartbeat (PING)", PING, ("moved keys",), "the map of slots covers it",
@@ -205,14 +206,14 @@ MUTANTS = [
            ("barriers",)),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP",
-           [instead(TRACKER, 'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
-                    'send(Kind::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
+           [instead(TRACKER, 'send(Question::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
+                    'send(Question::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
            ("two proxies",), "the tracking connection deletes keys past their TTL, and then every "
            "copy is past it, too, unless the server's clock has jumped",
            ("a jumping server clock",)),
     # Faults that the proxy has had.
     Mutant("names of a transaction, until EXEC is answered",
-           [Patch(REPLIES, "if (!in_multi_) traffic_.forget",
+           [Patch(SESSION, "if (!in_multi_) traffic_.forget",
                   f"if (!in_multi_ || {ACTIVE}) traffic_.forget")],
            ("one proxy",), simulated=("reads behind EXEC",)),
     Mutant("a value past its TTL, joined by a late reader",
@@ -220,12 +221,12 @@ MUTANTS = [
                        "request.waited().fill_wanted_at")],
            ("faults at random",), "the tracker's connection must stand still as a value expires",
            ("short lives, late fills",)),
-    Mutant("a reply to a request that has not been sent", [off(UPSTREAM, "sent_ < pending.bytes")],
-           ("faults at random",), "no run has a server that says too much to clients",
-           ("answers to what was not asked",)),
+    Mutant("a reply to a request that has not been sent",
+           [off(REPLIES, "!requests.is_front_sent()")], ("faults at random",),
+           "no run has a server that says too much to clients", ("answers to what was not asked",)),
     # Of servers that change places, and of their clocks.
     Mutant("the tracker follows its proxy's connections",
-           [without(KEEPER, "    tracker_connection_.renew(lost_at);")], ("two proxies, faults",),
+           [without(SERVERS, "  tracker_connection_.renew(lost_at);")], ("two proxies, faults",),
            "no run has two servers behind one address",
            ("fail-over, the old server keeps the trackers",)),
     Mutant("no copy is older than expire-after-write",
@@ -240,7 +241,7 @@ MUTANTS = [
                   f'return (command.name == "swapdb" && !{ACTIVE}) ||'),
             NO_COUNT], ("one proxy",), NO_SWAPS, ("databases change places",)),
     Mutant("SWAPDB: code that may run it asks for the count",
-           [Patch(DISPATCH, "const bool code = may_exchange(request);",
+           [Patch(EFFECTS, "const bool code = may_exchange(request);",
                   f"const bool code = !{ACTIVE} && may_exchange(request);")],
            ("one proxy",), NO_SWAPS, ("databases change places",)),
     Mutant("SWAPDB: a script must name its commands to be harmless",
@@ -252,14 +253,14 @@ MUTANTS = [
            ("one proxy",), NO_SWAPS,
            ("databases change places", "databases change places past the proxy")),
     Mutant("SWAPDB: the tracker asks for the count now and then",
-           [off(TRACKER, "asks_swaps && age > options_.swap_interval"), EXCHANGES],
+           [off(TRACKER, "asks_swaps && questions_.are_swaps_due(now)"), EXCHANGES],
            ("one proxy",), NO_SWAPS, ("databases change places past the proxy",)),
     Mutant("SWAPDB: no copy is served beyond max-staleness without the count", [EXCHANGES],
            ("one proxy",), NO_SWAPS,
            ("databases change places past the proxy, the server stops",)),
     # Of hashes whose fields expire by themselves.
     Mutant("fields: their ends are asked",
-           [Patch(TRACKER_FILLS, "return question.fields != FieldNames::kNone &&",
+           [Patch(FILLS, "return question.fields != FieldNames::kNone &&",
                   f"return !{ACTIVE} && question.fields != FieldNames::kNone &&")],
            ("one proxy",), NO_FIELDS, ("fields of hashes",)),
     Mutant("fields: the earliest end counts",
@@ -279,39 +280,39 @@ MUTANTS = [
            [off(FILL, "shown_[i] && missing_[i]")],
            ("one proxy",), NO_FIELDS, ("fields of hashes, last milliseconds",)),
     Mutant("library: tracked before it is loaded",
-           [Patch(CORE,
-                  "    const Watch watched = watch(hash, shared->sent_at);\n"
+           [Patch(LOADS,
+                  "    const ServerLink::Watch watched = watch(hash, shared->sent_at);\n"
                   "    const TimePoint read_at = now();\n"
                   "    std::shared_ptr<CachedValue> fresh = load();\n",
                   f"    std::shared_ptr<CachedValue> early = {ACTIVE} ? load() : nullptr;\n"
-                  "    const Watch watched = watch(hash, shared->sent_at);\n"
+                  "    const ServerLink::Watch watched = watch(hash, shared->sent_at);\n"
                   "    const TimePoint read_at = now();\n"
                   f"    std::shared_ptr<CachedValue> fresh = {ACTIVE} ? early : load();\n")],
            ("library, late loads",)),
     Mutant("library: a late reader of a load needs a later value",
-           [off(CORE, "wanted_at >= shared->value_ends")], ("library, fail-over",)),
+           [off(LOADS, "wanted_at >= shared->value_ends")], ("library, fail-over",)),
     Mutant("library: proof", [off(ENGINE, "now >= served_until")], ("library, a stopped link",)),
     Mutant("library: a write ends the copy before it is sent",
-           [without(CORE, "if (server_ != nullptr) key_changed(hash);")],
+           [without(COPY_GUARD, "if (has_server_) key_changed(hash);")],
            ("library", "library, late loads"),
            "only a reader past the library knows of a write before its reply has come",
            ("library, readers past it",)),
     Mutant("library: what is told raises the fence",
-           [without(SERVER, "fences_.raise(name_of(name), now());",
-                    "\n  key_changed(name);")], ("library, late loads",)),
+           [without(COPY_GUARD, "fences_.raise(name_of(hash), now());",
+                    "\n  key_changed(hash);")], ("library, late loads",)),
     Mutant("cluster: a proof for each slot (of the node's first one only)",
-           [Patch(TRACKER_NODE, "slots.subspan(slots.empty() ? 0 : 1)",
+           [Patch(PROOFS, "slots.subspan(slots.empty() ? 0 : 1)",
                   f"slots.subspan(slots.empty() || {ACTIVE} ? slots.size() : 1)")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots move slowly",)),
     Mutant("cluster: a missing key is read (PING instead)", PING_SLOTS, ("one proxy",), NO_CLUSTER,
            ("cluster, slots move slowly",)),
     Mutant("cluster: nil ends while its slot is MIGRATING",
-           [Patch(TRACKER_NODE, "events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));",
+           [Patch(TRACKER, "events_.on_slot_lost(static_cast<std::uint16_t>(asked.token));",
                   f"if ({NIL_KEPT}) "
-                  "events_.on_slot_lost(static_cast<std::uint16_t>(expected.token));"),
+                  "events_.on_slot_lost(static_cast<std::uint16_t>(asked.token));"),
             Patch(TRACKER,
-                  "if (is_redirect) events_.on_slot_lost(",
-                  f"if (is_redirect && {NIL_KEPT}) events_.on_slot_lost(")],
+                  "if (is_redirect) proofs_.on_last_refused();",
+                  f"if (is_redirect && {NIL_KEPT}) proofs_.on_last_refused();")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots move slowly",)),
     Mutant("cluster: the voters", [NO_VOTERS], ("one proxy",), NO_CLUSTER,
            ("cluster, a long time-out",)),
@@ -330,10 +331,10 @@ MUTANTS = [
            ("one proxy",), NO_CLUSTER,
            ("library in a cluster, slots are stolen", "cluster, slots are stolen")),
     Mutant("cluster: a node that has taken slots may have lost them before",
-           [off(TRACKER_NODE, "own_epoch_ && *own_epoch_ != *own")],
+           [off(PROOFS, "own_epoch_ && *own_epoch_ != *own")],
            ("one proxy",), NO_CLUSTER, ("library in a cluster, slots are stolen",)),
     Mutant("cluster: the trackers follow a new map at once",
-           [Patch(KEEPER_CLUSTER, "if (nodes_.follow_map())",
+           [Patch(SERVERS, "if (nodes_.follow_map())",
                   f"if (!{ACTIVE} && nodes_.follow_map())")],
            ("one proxy",), NO_CLUSTER, ("cluster, slots are stolen",)),
     Mutant("library in a cluster: the voters",

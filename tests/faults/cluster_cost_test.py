@@ -76,11 +76,12 @@ class Cost(unittest.TestCase):
         told = ", ".join(f"{OF_HUNDRED * rate:.0f} {name}" for name, rate in rates.items())
         print(f"100 proxies: {told} per second, {100 * OF_HUNDRED * part:.2f} % of a core")
         self.assertGreater(sum(proxy.hits() for proxy in proxies), hits + 100, "copies are read")
-        # The time of a command contains what other processes do, its calls do not.
+        # Calls are judged. Their time is printed: it contains what other processes do, and one
+        # machine takes twice as long as the next (about 0.02 of a core for a hundred proxies).
         self.assertLess(rates["cluster|info"] / PROXIES, 3)
         self.assertLess(rates["exists"] / PROXIES, 12)
         self.assertLess(rates.get("cluster|shards", 0) / PROXIES, 0.5)
-        self.assertLess(OF_HUNDRED * part, 0.02)
+        self.assertLess(rates.get("cluster|slots", 0) / PROXIES, 0.5)
 
     def test_level_session_asks_more_often(self):
         _, clients = self.play("session")

@@ -6,6 +6,8 @@ import http.server
 import json
 import os
 import queue
+import re
+import signal
 import socket
 import ssl
 import stat
@@ -13,9 +15,21 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
+import unittest.mock
 
-from harness import ERRORS_WHEN_DOWN, HEATSINK, PATIENCE_S, SLOW, Redis, need_programs, until
+from harness import (
+    ERRORS_WHEN_DOWN,
+    HEATSINK,
+    PATIENCE_S,
+    SLOW,
+    Proxy,
+    RawClient,
+    Redis,
+    need_programs,
+    until,
+)
 from harness.certificates import Authority
 from stage import ServerTest
 
@@ -182,6 +196,92 @@ class Webhooks(WithReceiver):
         self.assertEqual(told[-1]["severity"], "critical")
         redis.restart()
         until(lambda: told.extend(receiver.next()["alerts"]) or told[-1]["state"] == "resolved")
+
+
+class Restarts(WithReceiver):
+    """With history.file a small file beside it has what was sent."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="heatsink-test-")
+        self.addCleanup(folder.cleanup)
+        self.history = f"{folder.name}/history.db"
+
+    def open_proxy(self, options=None, rules=(), upstream=None):
+        """Which a test may kill."""
+        proxy = Proxy(upstream or self.redis, options, rules)
+        self.addCleanup(proxy.process.kill)
+        return proxy
+
+    def told_once(self, receiver, resolve_after, **more):
+        """A proxy whose receiver has taken an alert, and that the file says so."""
+        client = self.proxy_with(webhook=receiver.url, resolve_after=resolve_after, **more)
+        self.ask_often(client)
+        (alert,) = receiver.next()["alerts"]
+        self.assertEqual((alert["key"], alert["state"]), ("page:1", "firing"))
+
+        def is_kept():
+            with open(f"{self.history}.alerts", encoding="utf-8") as kept:
+                return "page:1" in kept.read()
+
+        until(is_kept, what="the state of the alerts")
+        return client
+
+    def proxy_with(self, **alerts):
+        with unittest.mock.patch.dict(FAST, {"history.file": self.history, "alerts.on": "hot"}):
+            return super().proxy_with(**alerts)
+
+    def ask_for_a_while(self, client, seconds=3):
+        """Long enough for an alert to be raised again."""
+        until_when = time.monotonic() + seconds
+        while time.monotonic() < until_when:
+            client.ask("GET", "page:1")
+
+    def test_a_restart_repeats_nothing_and_tells_the_end(self):
+        receiver = self.receiver()
+        self.told_once(receiver, "5s")
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            self.proxy.process.end(how)
+            client = self.proxy_with(webhook=receiver.url, resolve_after="5s")
+            self.ask_for_a_while(client)
+            self.assertTrue(receiver.bodies.empty(), "the alert was sent again")
+            self.assertEqual(self.proxy.metric("heatsink_alerts_firing"), 1)
+        (over,) = receiver.next()["alerts"]
+        self.assertEqual((over["key"], over["state"]), ("page:1", "resolved"))
+        until(lambda: os.path.getsize(f"{self.history}.alerts") < 50, what="nothing is left")
+
+    def test_a_hand_over_repeats_nothing(self):
+        receiver = self.receiver()
+        self.told_once(receiver, "5s")
+        self.proxy.process.signal(signal.SIGUSR2)
+        until(lambda: "serves the clients" in self.proxy.process.output(), what="a hand-over")
+        successor = int(re.search(r"process (\d+) serves", self.proxy.process.output())[1])
+        self.addCleanup(lambda: os.kill(successor, signal.SIGTERM))
+        with RawClient(self.proxy.port) as client:
+            self.ask_for_a_while(client)
+        self.assertTrue(receiver.bodies.empty(), "the alert was sent again")
+        # The successor keeps the key warm for half a minute, so its end comes late.
+        until(lambda: self.proxy.metric("heatsink_alerts_firing") == 1, what="it has the alert")
+        self.assertEqual(self.proxy.by_label("heatsink_alerts_raised_total", "kind")["hot"], 0)
+
+    def test_what_no_target_took_is_raised_again(self):
+        receiver = self.receiver(*[500] * 1000)
+        client = self.proxy_with(webhook=receiver.url, resolve_after="1h")
+        self.ask_often(client)
+        until(lambda: self.proxy.metric("heatsink_alerts_failed_attempts_total") > 0)
+        self.proxy.process.kill()
+        receiver.answers.clear()
+        self.ask_often(self.proxy_with(webhook=receiver.url, resolve_after="1h"))
+        self.assertEqual(receiver.next()["alerts"][0]["key"], "page:1")
+
+    def test_a_file_of_another_kind_is_left_alone(self):
+        with open(f"{self.history}.alerts", "w", encoding="ascii") as foreign:
+            foreign.write("customers\n")
+        receiver = self.receiver()
+        self.ask_often(self.proxy_with(webhook=receiver.url))
+        self.assertEqual(receiver.next()["alerts"][0]["key"], "page:1")
+        self.assertIn("is left alone", self.proxy.process.output())
+        with open(f"{self.history}.alerts", encoding="ascii") as foreign:
+            self.assertEqual(foreign.read(), "customers\n")
 
 
 class BadReceivers(WithReceiver):

@@ -49,6 +49,29 @@ class SlotsTest(ClusterTest):
         until(lambda: proxy.api("hotkeys")["uptime_seconds"] > begun + seconds, what="the time")
 
 
+class OverTime(ClusterTest):
+    """The columns of the history name the nodes and the busy slots, with any server."""
+
+    PROXY_OPTIONS = {"detection.enabled": "yes", "cache.enabled": "no"}
+
+    def test_a_busy_slot_and_its_node_have_rows(self):
+        client = self.to_values()
+        node = f"127.0.0.1:{self.cluster.owner(KEY).port}"
+
+        def seen():
+            client.pipeline([("GET", KEY)] * 2000)
+            told = self.proxy.api("heatmap")
+            rows = {(row["kind"], row["name"]): row for row in told["rows"]}
+            return {("slot", str(SLOT)), ("node", node)} <= set(rows) and (told, rows)
+
+        told, rows = until(seen, 2 * PATIENCE_S, "a row of the slot and of its node")
+        self.assertEqual(rows["slot", str(SLOT)]["mean"], rows["node", node]["mean"],
+                         "the node has no other load")  # fmt: skip
+        self.assertGreater(told["totals"]["node_commands"][-1], 0)
+        self.assertEqual(told["unnamed_max"]["slot"][-1], 0)
+        self.assertEqual(told["unnamed_max"]["node"][-1], 0)
+
+
 class Counted(SlotsTest):
     def press(self):
         """Another client reads the key at its master, past the proxy, until the test ends."""

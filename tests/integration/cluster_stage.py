@@ -37,9 +37,10 @@ class ClusterTest(unittest.TestCase):
     def to_values(self):
         return self.keep(ValueClient(self.proxy.port))
 
-    def open(self, options=None, upstream=None):
+    def open(self, options=None, upstream=None, rules=()):
         """Another proxy, for this test alone."""
-        proxy = Proxy(upstream or self.cluster.url, {**WITHOUT_COPIES, **(options or {})})
+        options = {**WITHOUT_COPIES, **(options or {})}
+        proxy = Proxy(upstream or self.cluster.url, options, rules)
         self.addCleanup(proxy.stop)
         return proxy
 

@@ -435,8 +435,7 @@ class RunningProxy(DoctorTest):
         port = free_port()
         proxy = self.proxy_of(f"redis://127.0.0.1:{port}")
         self.assertEqual(self.level(proxy, "server-reachable"), ["error"])
-        late = Process([SERVER, "--port", str(port), "--bind", "127.0.0.1", "--save", ""])
-        self.addCleanup(late.kill)
+        self.addCleanup(Redis("--port", str(port)).stop)
         until(lambda: self.level(proxy, "server-settings") == ["ok"], what="all of the checks")
 
     def test_it_can_be_switched_off(self):

@@ -100,6 +100,14 @@ class Survives(WithFile):
         self.assertEqual(told["keys"][0]["name"], "k")
         self.assertIn("hot", [event["verdict"] for event in told["events"]])
         self.assertIn(" k: ", self.ask("--key", "k"))
+        # The same by client. The first second knows none yet.
+        clients = json.loads(self.ask("--json", "--clients", "--from", "10m"))
+        self.assertEqual(clients["clients"][0]["name"], "127.0.0.1")
+        share = clients["clients"][0]["rate"] / clients["total_rate"]
+        self.assertTrue(0.9 < share < 1.1, share)
+        self.assertIn("no cluster", self.ask("--nodes", "--from", "10m"))
+        sums = rows(self.path, "SELECT sum(bytes_per_second) FROM hot_keys WHERE step_seconds = 1")
+        self.assertGreater(sums[0][0], 0)
 
         # The next process goes on, and its page has the time before it.
         proxy = self.proxy()
@@ -111,6 +119,12 @@ class Survives(WithFile):
         # A second is named by its beginning, cut to a whole one: up to two seconds before its end.
         self.assertGreaterEqual(map_of["times"][-1], int(killed_at) - 1)
         self.assertEqual(map_of["rows"][0]["name"], "k")
+        # So has its list of events.
+        kept = proxy.api(f"events?from={int(killed_at) - 60}&to={int(killed_at)}")
+        self.assertEqual(kept["source"], "file")
+        self.assertIn(("k", "hot"), [(e.get("name"), e["verdict"]) for e in kept["events"]])
+        self.assertEqual(proxy.api("events")["source"], "memory")
+        self.assertEqual(proxy.api(f"events?to={int(killed_at) - 60}")["events"], [])
 
     def test_an_end_loses_nothing_and_cleans_up(self):
         proxy = self.proxy()

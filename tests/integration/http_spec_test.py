@@ -24,11 +24,13 @@ SKIPPED = 77
 SPEC = pathlib.Path(__file__).resolve().parents[2] / "spec/http.yaml"
 TYPES = {"string": str, "number": (int, float), "integer": int, "boolean": bool,
          "null": type(None), "object": dict, "array": list}  # fmt: skip
-QUERIES = {"/api/key": "?name=page:1", "/api/explain": "?name=page:1"}
+QUERIES = {"/api/key": "?name=page:1", "/api/explain": "?name=page:1",
+           "/api/rules/dry-run": "?match=page:*"}  # fmt: skip
 ORDERS = {
     "/api/warm": {"keys": ["a"], "for_seconds": 60},
     "/api/warm/end": {"keys": ["a"]},
-    "/api/rules": {"add": "match=y:*,level=off"},
+    "/api/rules": {"add": "match=y:*,level=off", "dry_run": False},
+    "/api/copies/drop": {"name": "page:1", "db": 0},
     "/api/config": {"text": "cache:\n  level: ttl\n", "name": "f", "dry_run": True},
 }
 
@@ -144,7 +146,8 @@ class OfAProxy(ProxyTest):
         self.assertEqual(self.spec.faults(json.loads(text), refused), [])
 
     def test_a_wrong_parameter_is_in_the_file(self):
-        for path in ("/api/key", "/api/explain", "/api/stats", "/api/heatmap?step=7"):
+        for path in ("/api/key", "/api/explain", "/api/stats", "/api/heatmap?step=7",
+                     "/api/rules/dry-run"):  # fmt: skip
             self.assertEqual(self.asked(path)[0], "400")
             self.assertIn("400", self.spec.paths[path.split("?")[0]]["get"]["responses"])
 

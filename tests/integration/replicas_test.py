@@ -122,7 +122,9 @@ class NameTest(FailoverTest):
         ask(self.old.port, "REPLICAOF", "127.0.0.1", self.new.port)
 
     def test_a_demoted_server_is_left(self):
-        proxy = self.proxy_for(f"redis://localhost:{self.relay.port}")
+        # An error, where a write was in flight: by default the proxy closes that client.
+        options = {"upstream.on-down": "error"}
+        proxy = self.proxy_for(f"redis://localhost:{self.relay.port}", options)
         self.make_hot(proxy)
         with ValueClient(proxy.port) as client:
             self.fail_over()

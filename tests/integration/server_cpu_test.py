@@ -21,6 +21,9 @@ USED_OFF = 0.15
 # Writes among 16 commands at once are not among the mixes: what they take the server direct varies
 # from run to run by more than what is spared.
 SPARED_OFF = 0.2
+# On a busy machine a command takes one of the two servers up to twice as long as the other for some
+# seconds, so a mix that is off is played again, and the means are compared.
+ROUNDS_MAX = 3
 OPTIONS = {
     "detection.window": f"{WINDOW_S}s",
     "detection.tick": "100ms",
@@ -68,35 +71,47 @@ class ServerCpu(ServerTest):
         self.addCleanup(other.stop)
         for server in (self.redis, other):
             self.fill(server)
-        for name, (command, depth) in MIXES.items():
+        for name in MIXES:
             with self.subTest(name):
-                proxy = self.open_proxy()
-                loads = [self.begin(port, command, depth) for port in (proxy.port, other.port)]
-                time.sleep(WINDOW_S / 2)  # the load is the subject: copies are there by now
+                rounds = []
+                while True:
+                    rounds.append(self.spared(name, other))
+                    true, shown = (sum(each) / len(rounds) for each in zip(*rounds))
+                    if abs(shown - true) <= SPARED_OFF or len(rounds) == ROUNDS_MAX:
+                        break
+                self.assertAlmostEqual(shown, true, delta=SPARED_OFF)
 
-                def counted(loads=loads):
-                    used = [used_cpu_s([server]) for server in (self.redis, other)]
-                    return *used, *(load.sent() for load in loads), time.monotonic()
+    def spared(self, name, other):
+        """The part of the CPU time that the mix spares the server: the true one, and the shown."""
+        command, depth = MIXES[name]
+        proxy = self.open_proxy()
+        loads = [self.begin(port, command, depth) for port in (proxy.port, other.port)]
+        time.sleep(WINDOW_S / 2)  # the load is the subject: copies are there by now
 
-                before = counted()
-                time.sleep(WINDOW_S)  # both count over this time
-                after = counted()
-                node = proxy.api("hotkeys")["node"]
-                for load in loads:
-                    load.stop()
-                proxy.stop()
-                used, direct, sent, sent_directly, took = (b - a for a, b in zip(before, after))
-                true = 1 - (used / sent) / (direct / sent_directly)
-                print(
-                    f"{name}: used {100 * used / took:.1f} %, shown {100 * node['cpu_cores']:.1f}"
-                    f" %; spared {100 * true:.1f} %, shown {100 * node['cpu_offload']:.1f} %, "
-                    f"commands {100 * node['offload']:.1f} %"
-                )
-                self.assertEqual(node["cpu_unknown"], "")
-                self.assertAlmostEqual(
-                    node["cpu_cores"], used / took, delta=USED_OFF * used / took
-                )
-                self.assertAlmostEqual(node["cpu_offload"], true, delta=SPARED_OFF)
+        def counted():
+            used = [used_cpu_s([server]) for server in (self.redis, other)]
+            return *used, *(load.sent() for load in loads), time.monotonic()
+
+        before = counted()
+        time.sleep(WINDOW_S)  # both count over this time
+        after = counted()
+        node = proxy.api("hotkeys")["node"]
+        together = proxy.metric("heatsink_client_reads_total") / proxy.metric(
+            "heatsink_client_turns_total"
+        )
+        for load in loads:
+            load.stop()
+        proxy.stop()
+        used, direct, sent, sent_directly, took = (b - a for a, b in zip(before, after))
+        true = 1 - (used / sent) / (direct / sent_directly)
+        print(
+            f"{name}: used {100 * used / took:.1f} %, shown {100 * node['cpu_cores']:.1f}"
+            f" %; spared {100 * true:.1f} %, shown {100 * node['cpu_offload']:.1f} %, "
+            f"commands {100 * node['offload']:.1f} %, clients at once {together:.2f}"
+        )
+        self.assertEqual(node["cpu_unknown"], "")
+        self.assertAlmostEqual(node["cpu_cores"], used / took, delta=USED_OFF * used / took)
+        return true, node["cpu_offload"]
 
     def test_the_metrics_and_the_screen_show_the_same(self):
         self.fill(self.redis)

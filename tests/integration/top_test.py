@@ -188,6 +188,24 @@ class InATerminal(TopTest):
         self.assertIn(b"\x1b[?1049l", top.said, "the screen is given back")
         self.assertIn(b"heatsink top: watched ", top.said)
 
+    def test_a_moment_of_the_past(self):
+        top = self.top()
+        top.see("motd")
+        top.press("[")
+        top.see(r"at \d\d:\d\d:\d\d   1\ds ago")
+        top.press("\x1b")
+        top.see("coherence")
+        top.press("q")
+        self.assertEqual(top.end(), 0)
+        told = until(lambda: self.past("1s"), what="a column that is a second old")
+        self.assertRegex(told, r"Hot keys of .* at \d\d:\d\d:\d\d")
+        run = self.run_verb("top", "--admin", self.admin, "--at", "200h")
+        self.assertIn("nothing was counted then", run.stdout)
+
+    def past(self, how_long_ago):
+        told = self.run_verb("top", "--admin", self.admin, "--at", how_long_ago).stdout
+        return "motd" in told and told
+
     def test_a_hang_up_signal_for_the_proxy_does_not_end_it(self):
         """`pkill -HUP heatsink` reaches each heatsink of the machine; a lost terminal ends it."""
         terminal = self.top()

@@ -3,7 +3,8 @@
 
 import unittest
 
-from harness import encode, until
+from cluster_stage import ClusterTest
+from harness import RawClient, encode, until
 from stage import ProxyTest
 
 OK, ABORTED = b"+OK\r\n", b"-EXECABORT Transaction discarded because of previous errors.\r\n"
@@ -94,6 +95,21 @@ class Limited(ProxyTest):
         until(lambda: client.ask("WATCH", "guard").startswith(b"-BUSY"), what="WATCH refused")
         self.assertEqual(replies_of(client, TRANSACTION)[-1], ABORTED)
         self.assertEqual(self.to_server().ask("EXISTS", "a", "b"), b":0\r\n")
+
+
+class LimitedInFrontOfACluster(ClusterTest):
+    """The proxy queues the transaction: there is no server yet that could refuse EXEC."""
+
+    def test_a_command_that_a_limit_refuses(self):
+        proxy = self.open(rules=("match=guard,limit.rate=1/h,limit.burst=1",))
+        client = self.keep(RawClient(proxy.port))
+        client.ask("SET", "guard", 0)
+        until(lambda: client.ask("SET", "guard", 0).startswith(b"-BUSY"), what="SET refused")
+        for watch in ([], [["WATCH", "w{guard}"]]):
+            replies = replies_of(client, [*watch, ["MULTI"], ["SET", "guard", 1], ["EXEC"]])
+            self.assertTrue(replies[-2].startswith(b"-BUSY"), replies)
+            self.assertEqual(replies[-1], ABORTED)
+        self.assertEqual(self.to_values()("GET", "guard"), b"0")
 
 
 class BusyScript(ProxyTest):

@@ -1,152 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The web page of the admin port in a real browser, with a real proxy and load behind it.
+"""The web page of the admin port in a real browser: what it shows.
 
-Every figure is compared with the API's. With HEATSINK_SHOTS=FOLDER each test leaves a picture
-there.
+Every figure is compared with the API's.
 """
 
-import json
-import os
+import pathlib
 import re
-import shutil
 import signal
-import sys
 import tempfile
-import threading
 import time
-import unittest
-import urllib.request
 
-from harness import PATIENCE_S, SLOW, Proxy, Redis, ValueClient, need_programs, until
+import page_stage
+from harness import Proxy, Redis, need_programs, until
+from harness.cluster import Cluster
+from page_stage import HOSTILE, Load, Page, number
 
-sys.path.append("/usr/lib/python3/dist-packages")  # where Debian puts it, whatever python3 runs
 try:
-    from selenium import webdriver
-    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 except ImportError:
-    webdriver = None
+    pass  # page_stage.run() says so
 
-SKIPPED = 77
-HOSTILE = ["<script>document.title='broken'</script>", "\u202ertl:\u202d",
-           "</td><img src=x onerror=1>", "a" * 300, b"\xff\xfe:bytes", "=1", "%s%n"]  # fmt: skip
+IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images"
 
 
-class Load:
-    """A steady skewed load through the proxy, until it is closed."""
-
-    def __init__(self, port):
-        self.port = port
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self):
-        with ValueClient(self.port) as client:
-            for name in HOSTILE:
-                client("SET", name, "x")
-            client("SET", "product:1", "x" * 100)
-            while not self.over.is_set():
-                try:
-                    for i in range(20):
-                        client("GET", "product:1")
-                        client("GET", f"product:{i}")
-                        client("INCR", "visits")
-                    for name in HOSTILE:
-                        client("GET", name)
-                except OSError:
-                    return  # the proxy has ended
-                self.over.wait(0.02)
-
-    def close(self):
-        self.over.set()
-        self.thread.join()
-
-
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 "--window-size=1366,900"):  # fmt: skip
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options)
-
-
-class Page(unittest.TestCase):
-    """One proxy, load and browser for all tests: a browser takes seconds to start."""
-
-    OPTIONS = {"detection.hot-qps": 200, "detection.warm-qps": 2, "detection.window": "2s"}
-    TOKEN = None
-
-    @classmethod
-    def setUpClass(cls):
-        need_programs()
-        cls.redis = Redis()
-        cls.addClassCleanup(cls.redis.stop)
-        options = cls.OPTIONS | ({"admin.token": cls.TOKEN} if cls.TOKEN else {})
-        cls.proxy = Proxy(cls.redis, options)
-        cls.addClassCleanup(cls.proxy.stop)
-        cls.load = Load(cls.proxy.port)
-        cls.addClassCleanup(cls.load.close)
-        cls.driver = browser()
-        cls.addClassCleanup(cls.driver.quit)
-        cls.home = f"http://127.0.0.1:{cls.proxy.admin_port}/"
-
-    def open(self, fragment=""):
-        self.driver.get("about:blank")
-        self.driver.get(self.home + fragment)
-
-    def tearDown(self):
-        shots = os.environ.get("HEATSINK_SHOTS")
-        if shots:
-            self.driver.save_screenshot(os.path.join(shots, f"{self.id().split('.')[-1]}.png"))
-        complaints = [line["message"] for line in self.driver.get_log("browser")
-                      if self.is_a_fault(line["message"])]  # fmt: skip
-        self.assertEqual(complaints, [])
-
-    def is_a_fault(self, message):
-        return True
-
-    def one(self, selector):
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def texts(self, selector):
-        return self.driver.execute_script(
-            "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
-
-    def wait(self, condition, what):
-        def patient():
-            try:
-                return condition()
-            except StaleElementReferenceException:
-                return None
-
-        return until(patient, PATIENCE_S * SLOW, what=what)
-
-    def row(self, name):
-        """The cells of the row of a key, by the name of their column."""
-        return self.driver.execute_script("""
-            for (const row of document.querySelectorAll('#rows tr'))
-              if (row.querySelector('bdi')?.textContent === arguments[0])
-                return Object.fromEntries([...row.cells].map(c => [c.className, c.textContent]));
-            return null;""", name)
-
-    def asked(self, path):
-        request = urllib.request.Request(self.home + path)
-        if self.TOKEN:
-            request.add_header("Authorization", f"Bearer {self.TOKEN}")
-        with urllib.request.urlopen(request, timeout=PATIENCE_S * SLOW) as answer:
-            return json.load(answer)
-
-
-def number(text):
-    """"1.25k +3.1" -> 1250."""
-    found = re.match(r"([\d.]+)([kM]?)", text)
-    return float(found[1]) * {"": 1, "k": 1e3, "M": 1e6}[found[2]]
+def byte_count(text):
+    """"1.5 KiB" -> 1536; "–": 0."""
+    found = re.match(r"([\d.]+) ([KM]?)i?B", text)
+    return float(found[1]) * {"": 1, "K": 1024, "M": 1024**2}[found[2]] if found else 0
 
 
 class OfAProxy(Page):
@@ -155,6 +38,13 @@ class OfAProxy(Page):
         self.wait(lambda: re.search(r"hot.*product:1.*% of the traffic", self.one("#answer").text),
                   "the hot key in the first line")
         self.assertIn("every rate is of the last 2 s", self.one("#node").text)
+
+    def test_the_picture_of_the_readme_is_of_this_page(self):
+        self.open()
+        self.wait(lambda: self.row("product:1"), "the table")
+        taken = (IMAGES / "page.txt").read_text(encoding="utf-8")
+        self.assertEqual(page_stage.shape(self.driver), taken,
+                         "take it again: docs/images/make_page.py")
 
     def test_the_figures_are_those_of_the_api(self):
         self.open()
@@ -202,6 +92,100 @@ class OfAProxy(Page):
 
         self.wait(adds_up, "rows that sum to all requests")
         self.assertIn("all other keys", self.texts("#rows tr.rest td.name")[0])
+
+    def test_the_columns_fill_the_table(self):
+        """Also those that are not shown, in windows of any width."""
+
+        def edges():
+            return self.driver.execute_script("""
+                const right = (at) => document.querySelector(at).getBoundingClientRect().right;
+                return ['#map', '#heads .helps', '#charts td:last-child'].map(right)
+                    .map(Math.round);""")
+
+        self.addCleanup(self.driver.set_window_size, **self.driver.get_window_size())
+        for plane in ("mean", "bytes"):
+            self.open(f"#brightness={plane}")
+            self.wait(lambda: self.row("product:1"), "the table")
+            for width in (1400, 1000, 800, 600):
+                self.driver.set_window_size(width, 800)
+                table, helps, chart = edges()
+                self.assertEqual((helps, chart), (table, table), f"{plane} at {width}")
+
+    def test_s_goes_through_the_orders_that_are_shown(self):
+        def orders():
+            """Until the first one comes again."""
+            seen = []
+            while (order := sorted_by()) not in seen:
+                seen.append(order)
+                self.one("body").send_keys("s")
+                self.wait(lambda order=order: sorted_by() != order, "the next order")
+            return seen
+
+        def sorted_by():
+            shown = self.driver.find_elements(By.CSS_SELECTOR, "#heads th[aria-sort]")
+            return shown[0].get_attribute("data-order") if shown else None
+
+        self.open("#brightness=bytes&order=figure")
+        self.wait(lambda: self.row("product:1"), "the table")
+        self.assertIn("figure", orders())
+        self.wait(lambda: sorted_by() == "figure", "the order by bytes again")
+        self.open("#order=figure")
+        self.wait(lambda: self.row("product:1"), "the table of requests")
+        self.assertEqual(sorted_by(), "rate")
+        self.assertNotIn("figure", orders())
+
+    def test_brightness_by_bytes(self):
+        self.open("#brightness=bytes")
+        self.wait(lambda: self.one("#heads .figure").text == "bytes/s", "a column for it")
+
+        # Its value has 100 bytes, and each reply has a frame.
+        def agrees():
+            row = self.row("product:1")
+            size = byte_count(row["figure"]) / number(row["rate"]) if row else 0
+            told = self.asked("api/heatmap")["totals"]["bytes"]
+            return 90 < size < 130 and byte_count(row["figure"]) < 1.1 * told[-1]
+
+        self.wait(agrees, "bytes of the key with the long value")
+        self.wait(lambda: "iB per second" in (self.driver.execute_script(
+            "return document.querySelector('#rows canvas')?.getAttribute('aria-label')") or ""),
+            "words for the busiest strip")  # fmt: skip
+
+    def test_brightness_by_the_cpu_time_that_copies_save(self):
+        self.open("#brightness=cpu")
+        self.wait(lambda: self.one("#heads .figure").text == "CPU saved", "a column for it")
+
+        def adds_up():
+            told = self.asked("api/heatmap")["totals"]["server_cpu_spared_cores"]
+            if not told or not told[-1] or told[-1] < 0.002:
+                return None
+            shown = sum(number(text) for text in self.texts("#rows td.figure") if text[0].isdigit())
+            return abs(shown - 100 * told[-1]) < 0.15 * 100 * told[-1] + 0.2 and shown
+
+        self.assertGreater(self.wait(adds_up, "rows that sum to what is saved"), 0)
+
+        def agrees():
+            cores = self.asked("api/hotkeys")["node"]["cpu_spared_cores"]
+            told = self.asked("api/heatmap")["totals"]["server_cpu_spared_cores"][-1]
+            return cores and told and abs(told / cores - 1) < 0.1
+
+        self.wait(agrees, "the same figure in both answers")
+
+    def test_clients_have_rows_and_their_sum(self):
+        self.open("#rows=client")
+        self.wait(lambda: self.row("127.0.0.1"), "the row of the client")
+
+        def adds_up():
+            rates = [number(text) for text in self.texts("#rows td.rate") if text[0].isdigit()]
+            sums = self.asked("api/heatmap")["totals"]["client_commands"]
+            return sums and sums[-1] and abs(sum(rates) / sums[-1] - 1) < 0.15
+
+        self.wait(adds_up, "rows that sum to all commands")
+        self.one("body").send_keys("j")
+        self.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.wait(lambda: "product:1" in self.one("tr.detail").text, "what the client asks for")
+        # A client has no bytes.
+        bytes_choice = self.one('#plane option[value="bytes"]')
+        self.wait(lambda: not bytes_choice.is_enabled(), "no choice that is not known")
 
     def test_hostile_names_are_text(self):
         self.open()
@@ -294,6 +278,14 @@ class AfterARestart(Page):
         self.open()
         self.wait(lambda: self.row("product:1"), "the table")
 
+    def test_the_events_of_then_are_there(self):
+        told = self.asked(f"api/events?from={int(self.ended_at) - 60}&to={int(self.ended_at)}")
+        self.assertEqual(told["source"], "file")
+        self.open(f"#time={int(self.ended_at) - 60}-{int(self.ended_at)}")
+        self.wait(lambda: self.row("product:1"), "the table")
+        self.one("#fold-events summary").click()
+        self.wait(lambda: "product:1" in self.one("#fold-events .fold").text, "events of then")
+
     def test_longer_spans_can_be_chosen(self):
         self.open()
         month = '[data-span="2592000"]'
@@ -302,6 +294,49 @@ class AfterARestart(Page):
         self.wait(lambda: "span=2592000" in self.driver.current_url, "the address")
         self.wait(lambda: self.one(month).get_attribute("aria-pressed") == "true", "its choice")
         self.wait(lambda: self.row("product:1"), "the table")
+
+
+class InFrontOfACluster(Page):
+    """Slots and nodes have strips of their own."""
+
+    @classmethod
+    def make_server(cls):
+        cls.cluster = Cluster(3)
+        cls.enterClassContext(cls.cluster)
+        return cls.cluster.url
+
+    def test_nodes_have_rows_and_their_sum(self):
+        self.open("#rows=node")
+        names = {f"127.0.0.1:{node.port}" for node in self.cluster.masters}
+        shown = "#rows tr:not(.rest):not(.detail) bdi"
+        self.wait(lambda: set(self.texts(shown)) == names, "a row for each master")
+        owner = f"127.0.0.1:{self.cluster.owner('visits').port}"
+        self.wait(lambda: self.row(owner)["state"].endswith(" slots"), "how many slots it has")
+
+        def adds_up():
+            rates = [number(text) for text in self.texts("#rows td.rate") if text[0].isdigit()]
+            sums = self.asked("api/heatmap")["totals"]["node_commands"]
+            return sums and sums[-1] and abs(sum(rates) / sums[-1] - 1) < 0.15
+
+        self.wait(adds_up, "rows that sum to all commands")
+
+    def test_a_busy_slot_opens_and_names_its_node(self):
+        self.open("#rows=slot")
+        # Copies answer the reads of product:1: its slot has no load.
+        slot = str(self.cluster.slot("visits"))
+        self.wait(lambda: self.row(slot), "the row of the busy slot")
+        owner = f"127.0.0.1:{self.cluster.owner('visits').port}"
+        self.wait(lambda: self.row(slot)["state"] == owner, "its master")
+        self.one("body").send_keys("j")
+        self.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.wait(lambda: "slot " in self.one("tr.detail").text, "what is known of a slot")
+
+    def test_what_folds_out_has_the_load(self):
+        self.open()
+        self.wait(lambda: self.row("product:1"), "its row")
+        self.one("#fold-nodes summary").click()
+        cells = "#fold-nodes td:nth-child(3)"
+        self.wait(lambda: any(text[0].isdigit() for text in self.texts(cells)), "rates of nodes")
 
 
 class WithAToken(Page):
@@ -339,7 +374,4 @@ class AProxyThatHangs(Page):
 
 
 if __name__ == "__main__":
-    if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):
-        print("skipped: needs chromium, chromium-driver and python3-selenium")
-        sys.exit(SKIPPED)
-    unittest.main()
+    page_stage.run()

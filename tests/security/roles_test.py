@@ -3,6 +3,7 @@
 """Tokens of viewers and operators, as their bearers use them."""
 
 import json
+import re
 import tempfile
 import unittest
 import urllib.error
@@ -14,6 +15,7 @@ VIEWER, OPERATOR, OTHER = "viewer-0123456789", "operator-0123456789", "another-0
 FILE = f"# who may ask\nviewer grafana {VIEWER}\noperator alice {OPERATOR}\n"
 RULE = {"add": "match=cart:*,level=off"}
 WARM = {"keys": ["a"], "for_seconds": 60}
+DROP = {"name": "a"}
 
 
 class Roles(unittest.TestCase):
@@ -55,7 +57,9 @@ class Roles(unittest.TestCase):
             self.assertEqual(self.asked(None, path)[0], 401, path)
 
     def test_only_operators_give_orders(self):
-        for path, order in (("/api/rules", RULE), ("/api/warm", WARM), ("/api/warm/end", WARM)):
+        orders = (("/api/rules", RULE), ("/api/warm", WARM), ("/api/warm/end", WARM),
+                  ("/api/copies/drop", DROP))  # fmt: skip
+        for path, order in orders:
             status, text = self.asked(VIEWER, path, order)
             self.assertEqual(status, 403, path)
             self.assertIn("the token of grafana is a viewer's", text)
@@ -69,8 +73,8 @@ class Roles(unittest.TestCase):
     def test_the_log_says_who_and_never_with_what(self):
         self.assertEqual(self.asked(OPERATOR, "/api/rules", RULE)[0], 200)
         self.assertEqual(self.asked(OPERATOR, "/api/warm", WARM)[0], 200)
-        until(lambda: "warming was ordered by the admin API, alice, 127.0.0.1:"
-              in self.proxy.process.output())  # fmt: skip
+        ordered = r"warming for 1m \(by the admin API, alice, 127.0.0.1:\d+\)"
+        until(lambda: re.search(ordered, self.proxy.process.output()), what="the order's line")
         self.asked(VIEWER, "/api/rules", RULE)
         self.asked(OTHER, "/api/rules", RULE)
         until(lambda: "(by the admin API, alice, 127.0.0.1:" in self.proxy.process.output())
@@ -79,6 +83,13 @@ class Roles(unittest.TestCase):
         told = self.proxy.process.output() + str(events) + self.asked(VIEWER, "/api/config")[1]
         for token in (VIEWER, OPERATOR, OTHER):
             self.assertNotIn(token, told)
+
+    def test_the_page_learns_what_its_token_allows(self):
+        told = {token: json.loads(self.asked(token, "/api/access")[1])
+                for token in (VIEWER, OPERATOR)}  # fmt: skip
+        self.assertEqual(told[VIEWER], {"name": "grafana", "role": "viewer", "token": True})
+        self.assertEqual(told[OPERATOR], {"name": "alice", "role": "operator", "token": True})
+        self.assertEqual(self.asked(None, "/api/access")[0], 401)
 
     def test_another_file_holds_after_sighup(self):
         self.write(f"viewer alice {OPERATOR}\n")

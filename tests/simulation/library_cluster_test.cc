@@ -34,6 +34,7 @@ class LibraryInAClusterTest : public testing::Test {
     client_.emplace(options, runtime_);
     fibers_.spawn([&] {
       fibers_.pause_for(seconds(1));  // it connects, and proves
+      EXPECT_EQ(at_owner({"SET", kKey, "old"}), "+OK\r\n");
       const std::vector<std::string> keys = {kKey};
       EXPECT_TRUE(client_->warm(keys, loader(), seconds(30)).empty());
       wait_for([this] { return has_copy(); });
@@ -50,6 +51,10 @@ class LibraryInAClusterTest : public testing::Test {
     const ModelPort replica = cluster_.replica_of(cluster_.owner_of(kKey));
     EXPECT_EQ(cluster_.node(replica).server().ask({"CLUSTER", "FAILOVER", "TAKEOVER"}), "+OK\r\n");
     wait_for([this] { return !has_copy(); });
+  }
+
+  std::string at_owner(const std::vector<std::string_view>& request) {
+    return cluster_.node(cluster_.owner_of(kKey)).server().ask(request);
   }
 
   // An application's: where it reads is not known.
@@ -96,7 +101,25 @@ TEST_F(LibraryInAClusterTest, KeepsWhatItHasReadItselfAtOnce) {
   play([this] {
     take_over();
     wait_for([this] {
-      EXPECT_FALSE(client_->get(kKey).value().has_value());
+      EXPECT_EQ(client_->get(kKey).value(), "old");
+      return has_copy();
+    });
+  });
+}
+
+// The tracked node says that there is no such key, so the loader has asked another one.
+TEST_F(LibraryInAClusterTest, KeepsNoValueOfAKeyThatTheTrackedNodeDoesNotHave) {
+  play([this] {
+    EXPECT_EQ(at_owner({"DEL", kKey}), ":1\r\n");
+    wait_for([this] { return !has_copy(); });
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(get(), "old");
+      EXPECT_FALSE(has_copy());
+      fibers_.pause_for(Millis(50));
+    }
+    EXPECT_EQ(at_owner({"SET", kKey, "old"}), "+OK\r\n");
+    wait_for([this] {
+      EXPECT_EQ(get(), "old");
       return has_copy();
     });
   });

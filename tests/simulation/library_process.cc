@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
+#include <list>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -72,10 +72,12 @@ struct LibraryProcess::Application {
   }
 
   resp::Value ask_own(const std::vector<std::string_view>& request) {
-    auto& connection = connections[&fibers.current()];
-    if (connection == nullptr)
-      connection = std::make_unique<BlockingConnection>(fibers, loop, options.loader_address);
-    return connection->ask(request);
+    const Fiber* const thread = &fibers.current();
+    auto own = std::ranges::find(connections, thread, [](const auto& each) { return each.first; });
+    if (own == connections.end())
+      own = connections.emplace(
+          own, thread, std::make_unique<BlockingConnection>(fibers, loop, options.loader_address));
+    return own->second->ask(request);
   }
   // The callers' loader: also called by the library's own threads.
   std::optional<std::string> load(const std::string& key) {
@@ -97,7 +99,8 @@ struct LibraryProcess::Application {
   FiberRuntime runtime;
   Node node;  // of the application's own connections
   net::EventLoop loop;
-  std::map<const Fiber*, std::unique_ptr<BlockingConnection>> connections;
+  // In the order of their threads' first questions: addresses are not the same in each process.
+  std::list<std::pair<const Fiber*, std::unique_ptr<BlockingConnection>>> connections;
   std::optional<client::Client<>> client;
   std::vector<std::unique_ptr<Caller>> callers;
   std::uint64_t hits = 0;

@@ -62,6 +62,18 @@ bool ModelBus::was_stale(const std::string& key, const std::string& value, TimeP
   return at != found->second.end() && *at <= to;
 }
 
+bool ModelBus::showed_another(const std::string& key, const std::string& value, TimePoint from,
+                              TimePoint to) const {
+  for (auto each = stale_.lower_bound({key, ""}); each != stale_.end(); ++each) {
+    const auto& [its_key, its_value] = each->first;
+    if (its_key != key) break;
+    if (its_value.empty() || its_value == value) continue;
+    const auto at = std::lower_bound(each->second.begin(), each->second.end(), from);
+    if (at != each->second.end() && *at <= to) return true;
+  }
+  return false;
+}
+
 void ModelBus::note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held) {
   if (owners_[slot].how == Claim::kTold) return;
   stale_slots_[slot].push_back({network_.scheduler().now(), std::move(held)});

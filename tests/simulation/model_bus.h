@@ -87,6 +87,9 @@ class ModelBus {
   // Whether one has in [from, to].
   bool was_stale(const std::string& key, const std::string& value, TimePoint from,
                  TimePoint to) const;
+  // Whether one has shown another value of the key in [from, to].
+  bool showed_another(const std::string& key, const std::string& value, TimePoint from,
+                      TimePoint to) const;
   // A node that no longer owns the slot has answered a read of it, and has these keys of the slot.
   // Nothing is noted if the new owner has told it.
   void note_stale_slot(std::uint16_t slot, std::map<std::string, std::string> held);

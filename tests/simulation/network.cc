@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "heatsink/net/sockaddr.h"
+#include "heatsink/net/resolve.h"
 
 namespace heatsink::simulation {
 namespace {

@@ -18,20 +18,28 @@ policy::RuleOptions random_rule(const std::string& match, Nanos staleness_max, b
                                 Scheduler& random) {
   policy::RuleOptions rule;
   rule.match = match;
-  rule.level = one_of(std::array<std::string, 4>{"off", "key", "session", "inherit"}, random);
-  if (rule.level == "key" || rule.level == "session")
+  using Level = cache::Level;
+  using RuleLevel = decltype(rule.level);
+  rule.level = one_of(
+      std::array<RuleLevel, 4>{Level::kOff, Level::kKey, Level::kSession, RuleLevel()}, random);
+  if (rule.level == RuleLevel(Level::kKey) || rule.level == RuleLevel(Level::kSession))
     rule.max_staleness =
         std::max<Nanos>(staleness_max / static_cast<int>(1 + random.below(4)), Millis(250));
-  if (has_copies && rule.level == "key" && random.chance(0.2)) {
+  if (has_copies && rule.level == RuleLevel(Level::kKey) && random.chance(0.2)) {
     rule.limit_rate = "1000000/s";
-    rule.limit_over = "stale";
+    rule.limit_over = policy::LimitOver::kStale;
   }
   if (random.chance(0.3)) rule.coalesce = Millis(1);
   if (random.chance(0.3))
-    rule.dimension = one_of(std::array<std::string, 2>{"writes", "misses"}, random);
+    rule.dimension =
+        one_of(std::array{detect::Dimension::kWrites, detect::Dimension::kMisses}, random);
   if (random.chance(0.5)) rule.hot_qps = 1 + static_cast<double>(random.below(200));
-  rule.admission = one_of(std::array<std::string, 4>{"pays", "hot", "off", "inherit"}, random);
-  if (random.chance(0.3)) rule.refresh = "off";
+  using Admission = policy::Admission;
+  using RuleAdmission = decltype(rule.admission);
+  rule.admission = one_of(std::array<RuleAdmission, 4>{Admission::kPays, Admission::kHot,
+                                                       Admission::kOff, RuleAdmission()},
+                          random);
+  if (random.chance(0.3)) rule.refresh = policy::Refresh::kOff;
   return rule;
 }
 

@@ -121,6 +121,7 @@ WorldOptions world_options(const Scenario& scenario, std::uint64_t seed) {
   options.cluster = scenario.cluster;
   options.faults = scenario.faults;
   options.library = scenario.library;
+  if (scenario.library.has_own_loader) options.cluster.outlives_max = scenario.bound;
   options.network = scenario.network;
   for (const std::string& text : scenario.sessions)
     options.sessions.push_back(consistency::parse_load_spec(text).value());

@@ -41,6 +41,51 @@ TEST_F(SessionConnectionsTest, ATransactionBorrowsAConnectionAndGivesItBack) {
   EXPECT_THAT(asked(), ElementsAre("2: MULTI", "2: EXEC"));
 }
 
+// A limit refuses the WATCH: the next worker refuses the transaction.
+class RefusedWatchTest : public SessionTest {
+ protected:
+  RefusedWatchTest() : SessionTest(limited()) { open_shared_connection(); }
+
+  static policy::ProxyOptions limited() {
+    policy::ProxyOptions options = session_options();
+    options.rules.emplace_back();
+    options.rules.back().match = "limited";
+    options.rules.back().limit_rate = "1/s";
+    options.rules.back().limit_burst = 1;
+    return options;
+  }
+  void move() {
+    in_turn([this] {
+      ASSERT_TRUE(host_.session->may_move());
+      proxy::MovedSession moved = host_.session->move_out();
+      host_.session =
+          std::make_unique<proxy::Session>(host_.parts, host_, host_.client, std::move(moved));
+    });
+  }
+};
+
+TEST_F(RefusedWatchTest, TheClientMoves) {
+  send({"GET limited", "WATCH limited"});
+  EXPECT_THAT(got(), AllOf(StartsWith("+GET limited|-"), HasSubstr("limit")));
+  move();
+  send({"MULTI", "SET a 1", "EXEC"});
+  EXPECT_THAT(got(),
+              AllOf(HasSubstr("WATCH before this MULTI was refused"), HasSubstr("-EXECABORT")));
+  move();
+  send({"WATCH a", "MULTI", "EXEC"});
+  EXPECT_EQ(got(), "+WATCH a|+MULTI|+EXEC|");
+}
+
+TEST_F(RefusedWatchTest, ResetForgetsIt) {
+  send({"GET limited", "WATCH limited"});
+  move();
+  send({"RESET"});
+  got();
+  asked();
+  send({"MULTI"});
+  EXPECT_THAT(asked(), ElementsAre(EndsWith(": MULTI")));
+}
+
 TEST_F(SessionConnectionsTest, AnotherConnectionIsNotUsedWhileCommandsAreInFlight) {
   server_.unanswered = {"GET"};
   send({"GET a", "EVAL x 0", "GET b"});

@@ -95,7 +95,7 @@ inline policy::ProxyOptions session_options() {
 
 // Clients stay while the server is away, and get errors at once.
 inline policy::ProxyOptions with_errors_when_down(policy::ProxyOptions options) {
-  options.on_down = "error";
+  options.on_down = policy::OnDown::kError;
   options.connect_wait = Nanos(0);
   return options;
 }
@@ -189,6 +189,7 @@ class PlayedHost final : public proxy::SessionHost,
   proxy::SharedState shared;
   copies::Counters counters;
   copies::ReadHits read_hits;
+  copies::ClientCommands client_commands;
   proxy::Latencies latencies;
   copies::WorkerCopies copies;
   copies::PermissionCache permissions;
@@ -197,6 +198,7 @@ class PlayedHost final : public proxy::SessionHost,
   proxy::KnownCommands commands{nullptr};
   proxy::BigReplies big_replies;
   std::vector<resp::KeyRef> key_refs;
+  std::vector<std::string_view> run_args;
   std::vector<proxy::AskedKey> asked_keys;
   const proxy::SessionParts parts{
       {shared, loop, counters, read_hits, copies, permissions, nullptr, key_refs, asked_keys},
@@ -205,7 +207,9 @@ class PlayedHost final : public proxy::SessionHost,
       commands,
       big_replies,
       latencies,
-      nullptr};
+      client_commands,
+      nullptr,
+      run_args};
   PlayedTransport client;
   std::unique_ptr<proxy::Session> session;
 

@@ -89,6 +89,35 @@ TEST_F(SessionOrderTest, ARunOfReadsIsCountedReadByRead) {
   EXPECT_EQ(count(copies::Count::kForwardedShared), forwarded + 3);
 }
 
+// The same for plain writes.
+TEST_F(SessionOrderTest, ARunOfWritesIsCountedWriteByWrite) {
+  make_hot();
+  const std::uint64_t commands = count(copies::Count::kCommands);
+  server_.unanswered = {"SET", "set", "GET"};
+  send({"SET a 1", "set hot 2 ex 60", "GET hot"});
+  EXPECT_THAT(asked(), ElementsAre("1: SET a 1", "1: set hot 2 ex 60", "1: GET hot"))
+      << "no copy answers behind a write of its key";
+  EXPECT_EQ(count(copies::Count::kCommands), commands + 3);
+  const NameHash hot = hash_name("hot", host_.shared.seed);
+  EXPECT_TRUE(host_.shared.fences.write_in_flight(hot));
+  server_.say(1, "+OK\r\n+OK\r\n+2\r\n");
+  pass();
+  EXPECT_FALSE(host_.shared.fences.write_in_flight(hot));
+  EXPECT_EQ(got(), "+OK|+OK|+2|");
+}
+
+TEST_F(SessionOrderTest, WritesOfATransactionGoToItsConnection) {
+  send({"SET a 1", "MULTI", "SET b 2", "SET c 3", "EXEC"});
+  EXPECT_THAT(asked(),
+              ElementsAre("1: SET a 1", "2: MULTI", "2: SET b 2", "2: SET c 3", "2: EXEC"));
+}
+
+TEST_F(SessionOrderTest, AWriteTooLongToBeBufferedIsNotShared) {
+  const std::string value(990, 'v');  // the request is longer than the 1000 bytes of the threshold
+  send({"SET a 1", "SET b " + value});
+  EXPECT_THAT(asked(), ElementsAre("1: SET a 1", "2: SET b " + value));
+}
+
 TEST_F(SessionOrderTest, AHitAmongReadsIsNotForwarded) {
   make_hot();
   server_.unanswered = {"GET"};

@@ -49,7 +49,7 @@ class AnswersWhenDown : public SessionOutageTest {
   AnswersWhenDown() : SessionOutageTest(options()) {}
   static policy::ProxyOptions options() {
     policy::ProxyOptions options = session_options();
-    options.on_down = "error";
+    options.on_down = policy::OnDown::kError;
     return options;
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // heatsink_simulate: plays seeds of a simulated deployment and judges each history.
 #include <fmt/format.h>
+#include <sanitizer/common_interface_defs.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -19,8 +20,8 @@
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/shrink.h"
 
-// Of a sanitizer's library, which ends a program without a signal; null without one.
-// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+// A sanitizer's library ends a program without a signal. Weak: null in a build without one.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace heatsink::simulation {

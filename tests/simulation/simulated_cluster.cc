@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace heatsink::simulation {
@@ -398,7 +399,27 @@ consistency::History SimulatedCluster::told_apart() const {
     if (is_read && op.known())
       out.back().shown_until = bus_.last_stale(recorder_.name(op.key), value, op.responded);
   }
+  if (options_.outlives_max > Nanos(0)) note_lives(out);
   return out;
+}
+
+// The library asks the node that it tracks for the TTL, and the loader asks the node that owns the
+// slot for the value. An owner before, which does not know yet that it has lost the slot, tells the
+// TTL of another value. The server's own part of the life stays as it would be without a word.
+void SimulatedCluster::note_lives(consistency::History& history) const {
+  std::map<std::uint64_t, TimePoint> seen;  // by value
+  for (const consistency::Op& op : history) {
+    const auto [at, is_new] = seen.try_emplace(op.value, op.responded);
+    if (!is_new) at->second = std::min(at->second, op.responded);
+  }
+  for (consistency::Op& op : history) {
+    if (op.kind != consistency::Kind::kWrite || op.ttl == Millis(0)) continue;
+    if (seen.at(op.value) == consistency::kNever) continue;
+    const TimePoint gone_by = seen.at(op.value) + op.ttl;
+    const TimePoint from = op.invoked - network_.options().latency_max;
+    if (bus_.showed_another(recorder_.name(op.key), std::to_string(op.value), from, gone_by))
+      op.life = {op.invoked + op.ttl, gone_by, gone_by + options_.outlives_max};
+  }
 }
 
 }  // namespace heatsink::simulation

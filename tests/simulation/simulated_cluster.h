@@ -35,6 +35,10 @@ struct SimulatedClusterOptions {
   std::optional<Separation> separation{};
   // Acts are about the slots of all keys that a server has; else of the clients' keys.
   bool acts_on_all_keys = false;
+  // How long a copy of what an application's own loader has read may outlive its TTL, where the
+  // tracked node has lost the slot and has an older value: cache.max-staleness, by
+  // docs/decisions/0129. 0: there is no such loader.
+  Nanos outlives_max{0};
   ModelNodeOptions nodes{};
 };
 
@@ -82,7 +86,7 @@ class SimulatedCluster {
   void forget();
 
   // The recorded history without the reads that a node may have answered which no longer owned
-  // their slot. What copies say remains.
+  // their slot. What copies say remains. Writes of values that copies may outlive say so.
   consistency::History told_apart() const;
 
  private:
@@ -104,6 +108,7 @@ class SimulatedCluster {
   void when_known(ModelPort port, std::uint16_t slot, Step then);
   void keep_stopped(ModelPort master, std::uint16_t slot);
   void expire_some();
+  void note_lives(consistency::History& history) const;
   void start(std::size_t index, ModelServer::Databases data, ModelView view, bool is_restart);
 
   Network& network_;

@@ -130,6 +130,20 @@ TEST_F(SimulatedClusterTest, AWriteIsAnsweredWhenTheReplicaHasIt) {
   clients.leave();
 }
 
+TEST_F(SimulatedClusterTest, TheBusSaysWhetherAFormerOwnerShowedAnotherValue) {
+  ModelBus bus(network_, Nanos(0));
+  pass(Millis(10));
+  const TimePoint then = network_.scheduler().now();
+  bus.note_stale("k1", "1");
+  bus.note_stale("k2", "");
+  EXPECT_TRUE(bus.showed_another("k1", "2", then, then));
+  EXPECT_FALSE(bus.showed_another("k1", "1", then, then)) << "the same value";
+  EXPECT_FALSE(bus.showed_another("k1", "2", then + Nanos(1), then + Millis(1)));
+  EXPECT_FALSE(bus.showed_another("k1", "2", then - Millis(1), then - Nanos(1)));
+  EXPECT_FALSE(bus.showed_another("k2", "2", then, then)) << "it had no such key";
+  EXPECT_FALSE(bus.showed_another("k", "2", then, then));
+}
+
 TEST_F(SimulatedClusterTest, EachActEndsAndLeavesASettledCluster) {
   const std::vector<std::string> proxies = {"proxy 1"};
   const std::vector<std::function<void()>> acts = {[&] { cluster_.move_slot(); },

@@ -123,7 +123,7 @@ class PlayedWorker final : public Upstream::Host {
                       (shown_as == copies::Shown::kNothing ? " unseen" : ""));
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override {
-    if (pending.kind == PendingKind::kCoalesced)
+    if (pending.kind == PendingKind::kGathered)
       events_.push_back("gathered " + shown(answer.captured));
     bytes_answered += answer.bytes;
   }
@@ -424,7 +424,7 @@ TEST_F(UpstreamTest, AGatheredWriteIsAnsweredToItsWorker) {
   connect();
   server_.answers = {":12\r\n"};
   Pending gathered;
-  gathered.kind = PendingKind::kCoalesced;
+  gathered.kind = PendingKind::kGathered;
   gathered.number = 1;
   send("*2\r\n$4\r\nINCR\r\n$1\r\nk\r\n", std::move(gathered));
   pass();

@@ -239,3 +239,111 @@ def every_source_is_built(tree):
         globbed = "GLOB" in words  # the folder takes whatever is there
         if not globbed and not words & {os.path.basename(path), os.path.relpath(path, above)}:
             yield path, "is named in no CMakeLists.txt"
+
+
+SLICES = "tests/tidy/slices.txt"
+
+
+def owner_of(tree, path):
+    """The header `x.h` of which `x_part.cc` is a slice; None: it has its own header, or none."""
+    folder, name = os.path.split(path[: -len(".cc")])
+    if f"{folder}/{name}.h" in tree.texts:
+        return None
+    words = name.split("_")
+    for count in range(len(words) - 1, 0, -1):
+        header = f"{folder}/{'_'.join(words[:count])}.h"
+        if header in tree.texts:
+            return header
+    return None
+
+
+@rule(
+    kept_by={
+        SLICES: "# words\nheatsink/a/old.h 1\n",
+        "heatsink/a/old.h": "",
+        "heatsink/a/old.cc": "",
+        "heatsink/a/old_part.cc": "",
+        "heatsink/a/old_test.cc": "",
+        "heatsink/a/whole.cc": "",
+    },
+    broken_by=[
+        {"heatsink/a/old_other.cc": ""},
+        {"heatsink/a/new.h": "", "heatsink/a/new_part.cc": ""},
+        {"heatsink/a/old_part.h": ""},
+    ],
+)
+def no_slices(tree):
+    """A source implements its own header: no class has x_part.cc beside x.cc, but slices.txt's."""
+    rows = [line.split() for line in tree.lines(SLICES) if line and not line.startswith("#")]
+    allowed = {header: int(count) for header, count in rows}
+    slices = {}
+    for path in tree.paths(".cc", under=("heatsink/", "apps/")):
+        header = owner_of(tree, path)
+        if header and not path.endswith(("_test.cc", "_fuzz.cc")):
+            slices.setdefault(header, []).append(path)
+    for header in sorted(slices.keys() | allowed.keys()):
+        found, count = slices.get(header, []), allowed.get(header, 0)
+        if len(found) > count:
+            names = ", ".join(os.path.basename(path) for path in found)
+            yield header, f"has {len(found)} slices ({names}), {count} are allowed: make parts"
+        elif len(found) < count:
+            yield SLICES, f"{header} has {len(found)} slices now: lower its number"
+
+
+CRUMB_LINES = 30
+
+
+def is_test(path):
+    name = os.path.basename(path)
+    ends = ("_test.cc", "_fuzz.cc", "_for_test.h")
+    return name.endswith(ends) or path.startswith(("tests/", "bench/")) or "/testing/" in path
+
+
+def readers_by_header(tree):
+    """For each header those that include it, without the source that implements it."""
+    readers = {}
+    for path in tree.paths(*CPP):
+        for include in tree.includes(path):
+            if include != f"{os.path.splitext(path)[0]}.h":
+                readers.setdefault(include, set()).add(path)
+    return readers
+
+
+@rule(
+    kept_by={
+        "heatsink/a/a.h": '#include "heatsink/a/public.h"\n',
+        "heatsink/a/public.h": "",
+        "heatsink/a/tried.h": "",
+        "heatsink/a/tried_test.cc": '#include "heatsink/a/tried.h"\n',
+        "heatsink/a/shared.h": "",
+        "heatsink/a/long.h": "//\n" * 30,
+        "heatsink/a/long.cc": '#include "heatsink/a/long.h"\n#include "heatsink/a/tried.h"\n',
+        "heatsink/a/one.cc": '#include "heatsink/a/shared.h"\n#include "heatsink/a/long.h"\n',
+        "heatsink/a/two.cc": '#include "heatsink/a/shared.h"\n',
+        "heatsink/b/of_a.cc": '#include "heatsink/a/face_of_a_folder.h"\n',
+        "heatsink/a/face_of_a_folder.h": "",
+        "tests/x/stage.h": "",
+        "tests/x/x.cc": '#include "tests/x/stage.h"\n',
+    },
+    broken_by=[
+        {"heatsink/a/two.cc": ""},
+        {"heatsink/a/long.h": "//\n" * 29},
+        {"heatsink/a/tried_test.cc": ""},
+        {"apps/x/y.h": "", "apps/x/y.cc": '#include "apps/x/y.h"\n', "apps/x/x.cc": ""},
+    ],
+)
+def no_crumbs(tree):
+    """A header that one file beside it reads, and no test, has 30 lines; or it stands there."""
+    readers = readers_by_header(tree)
+    for path in tree.paths(".h", under=("heatsink/", "apps/")):
+        room = room_of(path)
+        if is_test(path) or path == f"heatsink/{room}/{room}.h":
+            continue
+        found = readers.get(path, set())
+        faces_and_tests = any(is_test(p) or p == f"heatsink/{room}/{room}.h" for p in found)
+        beside = all(os.path.dirname(p) == os.path.dirname(path) for p in found)
+        if len(found) > 1 or faces_and_tests or not beside:
+            continue
+        if len(tree.lines(path)) < CRUMB_LINES:
+            reader = os.path.basename(min(found, default="nothing"))
+            yield path, f"is a crumb: only {reader} reads it; let it stand there, or with its like"

@@ -2,6 +2,8 @@
 // Asks the admin API. The token stays in memory: no cookie, so other pages cannot use it.
 
 let token = '';
+// Of many, the one that is looked at; '': the sum of them, or the only one.
+let instance = '';
 
 /**
  * The server wants a token, or another one. */
@@ -24,13 +26,24 @@ export function take_token_from_address() {
   history.replaceState(null, '', '#' + fragment.toString());
 }
 
+/** @param {string} name */
+export function look_at(name) {
+  instance = name;
+}
+
+/** @param {string} path */
+function address_of(path) {
+  if (instance === '' || path.startsWith('/api/instances')) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}instance=${encodeURIComponent(instance)}`;
+}
+
 /**
  * @param {string} path
  * @returns {Promise<any>} the JSON; null: this process has no such page
  */
 export async function get(path) {
   const headers = token === '' ? {} : { Authorization: 'Bearer ' + token };
-  const answer = await fetch(path, {
+  const answer = await fetch(address_of(path), {
     headers: /** @type {HeadersInit} */ (headers),
     credentials: 'omit',
     cache: 'no-store',
@@ -40,6 +53,40 @@ export async function get(path) {
   if (answer.status === 404) return null;
   if (!answer.ok) throw new Error((await answer.text()).trim() || `status ${answer.status}`);
   return answer.json();
+}
+
+/**
+ * An order: changes something in the proxy.
+ * @param {string} path
+ * @param {any} body
+ * @returns {Promise<any>} the JSON of what came of it, also if the proxy refused it (422)
+ */
+export async function post(path, body) {
+  /** @type {Record<string, string>} */
+  const headers = { 'Content-Type': 'application/json' };
+  if (token !== '') headers['Authorization'] = 'Bearer ' + token;
+  const answer = await fetch(path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+    credentials: 'omit',
+    cache: 'no-store',
+    signal: /** @type {any} */ (AbortSignal).timeout(20_000),
+  });
+  if (answer.status === 401) throw new NeedsToken('the token is missing or wrong');
+  if (!answer.ok && answer.status !== 422)
+    throw new Error((await answer.text()).trim() || `status ${answer.status}`);
+  return answer.json();
+}
+
+/** @param {string} path @returns {Promise<string>} the answer as it is */
+export async function get_text(path) {
+  const headers = token === '' ? {} : { Authorization: 'Bearer ' + token };
+  const answer = await fetch(address_of(path), { headers: /** @type {HeadersInit} */ (headers),
+    credentials: 'omit', cache: 'no-store', signal: /** @type {any} */ (AbortSignal).timeout(5000) });
+  if (answer.status === 401) throw new NeedsToken('the token is missing or wrong');
+  if (!answer.ok) throw new Error((await answer.text()).trim() || `status ${answer.status}`);
+  return answer.text();
 }
 
 /**

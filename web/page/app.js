@@ -4,22 +4,32 @@ import { get, NeedsToken, take_token_from_address, use_token } from './api.js';
 import { by_id, make, set_text } from './dom.js';
 import { clock, duration, percent, rate } from './format.js';
 import { Axis, brightest_of, draw_chart, is_dark } from './draw.js';
-import { Heat, id_of } from './model.js';
-import { ORDERS, Table, keys_by_id, words_of } from './table.js';
+import { Heat, heat_total, id_of } from './model.js';
+import { PLANES, is_known, left_of, mean_of, total_at, value_at } from './planes.js';
+import { ORDERS, Table, has_column, keys_by_id, words_of } from './table.js';
 import { show_key } from './detail.js';
-import { Folds } from './folds.js';
+import { access, dry_run, dry_run_nodes } from './orders.js';
+import { Groups } from './groups.js';
+import { matches, with_stars } from './glob.js';
+import { is_place, show_place, words_of_place } from './places.js';
+import { show_client } from './clients.js';
+import { Folds, events_path } from './folds.js';
+import { Instances, key_by_instance } from './instances.js';
 import { Live } from './live.js';
 import { save_csv, save_json, save_png } from './save.js';
 
 /** @typedef {import('./table.js').Line} Line */
-/** @typedef {import('./model.js').Plane} Plane */
+/** @typedef {import('./planes.js').Plane} Plane */
 
 const SPANS = [['10 min', 600], ['4 h', 14_400], ['24 h', 86_400], ['7 d', 604_800],
   ['30 d', 2_592_000], ['90 d', 7_776_000]];
 // Longer ones need the file of history.file.
 const SPAN_IN_MEMORY = 604_800;
 const REST = 'all other keys';
-const PLANES = ['mean', 'max', 'writes', 'hits', 'misses'];
+// What rows may be of. Slots and nodes are of a cluster; a library, or an observed server, knows no
+// clients.
+/** @type {Record<string, string>} */
+const KINDS = { key: 'keys', template: 'templates', rule: 'keys', client: 'clients', slot: 'slots', node: 'nodes' };
 
 const view = {
   span: 600,
@@ -42,6 +52,8 @@ const heat = new Heat();
 let hotkeys = null;
 /** @type {Map<string, any>} */
 let advice = new Map();
+/** @type {any} an answer of /api/slots, while slots or nodes are shown */
+let slots = null;
 /** @type {any[]} */
 let events = [];
 /** @type {Line[]} */
@@ -51,15 +63,33 @@ let axis = null;
 let is_due = false;
 let pictures_are_due = true;
 
-const detail = make('tr', { class: 'detail' }, make('td', { colspan: '9' }));
+const detail = make('tr', { class: 'detail' }, make('td', { colspan: '10' }));
 const table = new Table(open_row, (order) => { view.order = order; changed(); });
 const folds = new Folds();
+const instances = new Instances(() => {
+  view.opened = '';
+  hotkeys = null;
+  keys_are_due = true;
+  write_address();
+  go_live();
+});
+const groups = new Groups();
 let keys_are_due = true;
+let all_is_due = false;
+let all_asked_at = 0;
 const live = new Live(heat, (what, data) => {
   if (what === 'gap') reload = true;
+  // At the same moment as all other pages, so that the proxy answers once for all of them.
+  if (what === 'column' && data.number % 5 === 0) {
+    all_is_due = true;
+    wake();
+  }
   if (what !== 'state') return;
   if (hotkeys) Object.assign(hotkeys.node, data.node);
-  if (data.keys_changed) keys_are_due = true;
+  if (data.keys_changed) {
+    keys_are_due = true;
+    wake();
+  }
   if (data.events.length) events = [...events, ...data.events].slice(-200);
   changed();
 });
@@ -68,7 +98,7 @@ const live = new Live(heat, (what, data) => {
 function make_chart(id, label) {
   const canvas = make('canvas', { id, role: 'img', 'aria-label': label });
   const words = make('td', { class: 'name' }, label);
-  const now = make('td', { colspan: '7', class: 'name' });
+  const now = make('td', { colspan: '8', class: 'name' });
   by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas), now));
   return { canvas, now, top: 0 };
 }
@@ -107,7 +137,9 @@ function when_text() {
   if (view.cursor !== null) return `at ${clock(view.cursor, span)}`;
   if (view.range) return `means of ${clock(view.range[0])} to ${clock(view.range[1])}` +
     (view.other ? `, against ${clock(view.other[0])} to ${clock(view.other[1])}` : '');
-  return heat.step === 1 ? `now: the last ${heat.window} s` : `the last ${duration(heat.step)}`;
+  if (heat.step !== 1) return `the last ${duration(heat.step)}`;
+  // The proxy counts slots over windows of their own.
+  return `now: the last ${is_place(view.kind) ? '10 to 20' : Number(heat.window.toFixed(1))} s`;
 }
 
 /** @param {string} name */
@@ -115,43 +147,62 @@ function passes(name) {
   const wanted = view.filter.trim();
   if (wanted === '') return true;
   if (!wanted.includes('*')) return name.toLowerCase().includes(wanted.toLowerCase());
-  const parts = wanted.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
+  return matches(with_stars(wanted), name);
 }
 
 /** @param {Line} a @param {Line} b */
 function by_order(a, b) {
   if (view.order === 'name') return (a.row?.name ?? '').localeCompare(b.row?.name ?? '');
   const of = (/** @type {Line} */ line) => view.order === 'reads' ? line.reads
-    : view.order === 'writes' ? line.writes : view.order === 'hits' ? line.hits : line.rate;
+    : view.order === 'writes' ? line.writes : view.order === 'hits' ? line.hits
+    : view.order === 'figure' ? line.figure ?? 0 : line.rate;
   return of(b) - of(a) || (a.id < b.id ? -1 : 1);
 }
+
+/** @returns {Iterable<import('./model.js').Row>} */
+function shown_rows() {
+  return view.kind === 'rule' ? groups.by_rule(heat) : heat.rows.values();
+}
+
+// Kinds that not every process has rows of.
+const may_lack = (/** @type {string} */ kind) => kind === 'client' || is_place(kind);
+
+const has_plane = (/** @type {Plane} */ plane) => is_known(heat, plane, strip_kind());
+
+// A rule's row is a sum of keys.
+const strip_kind = () => (view.kind === 'rule' ? 'key' : view.kind);
 
 /** @returns {Line[]} */
 function make_lines() {
   const columns = table_columns();
   const other = view.other ? heat.columns_in(...view.other) : null;
-  const total = heat.mean_total('requests', columns) ?? 0;
+  const all = heat_total(strip_kind());
+  const total = heat.mean_total(all, columns) ?? 0;
+  const is_counted = view.kind !== 'client' && !is_place(view.kind);  // reads, writes and hits
   const live = !view.range && view.cursor === null;
   const told = keys_by_id(hotkeys);
   /** @type {Line[]} */
   const out = [];
-  const sum = { rate: 0, writes: 0, hits: 0, before: 0 };
-  for (const row of heat.rows.values()) {
+  const sum = { rate: 0, writes: 0, hits: 0, figure: 0, before: 0 };
+  for (const row of shown_rows()) {
     if (row.kind !== view.kind) continue;
     const mean = heat.means(row, columns);
     const before = other ? heat.means(row, other).rate : null;
+    const figure = mean_of(columns, (i) => value_at(heat, row, view.plane, i));
+    sum.figure += figure ?? 0;
     sum.rate += mean.rate;
     sum.writes += mean.writes;
     sum.hits += mean.hits;
     sum.before += before ?? 0;
     if (!passes(row.name)) continue;
     const key = live ? told.get(row.id) : undefined;
-    const words = key ? words_of(key, advice.get(row.id)) : null;
+    const words = is_place(view.kind) ? (live ? words_of_place(slots, row) : null)
+      : key ? words_of(key, advice.get(row.id)) : null;
     const hot = key?.verdict === 'hot' || key?.verdict === 'write-hot';
-    out.push({ id: row.id, row, rate: mean.rate, error: key ? key.rate_high - key.rate_low : mean.at_most,
-               share: total ? mean.rate / total : 0, reads: Math.max(0, mean.rate - mean.writes),
-               writes: mean.writes, hits: mean.hits, before, hot,
+    out.push({ id: row.id, row, rate: mean.rate, error: key ? (key.rate_high ?? Infinity) - key.rate_low : mean.at_most,
+               share: total ? Math.min(1, mean.rate / total) : 0,
+               reads: is_counted ? Math.max(0, mean.rate - mean.writes) : NaN,
+               writes: is_counted ? mean.writes : NaN, hits: mean.hits, figure, before, hot,
                state: words?.state ?? (mean.named || !live ? '' : 'not now'),
                why: words ? [words.why, words.headline].join('. ') : '', helps: words?.helps ?? '' });
   }
@@ -159,14 +210,34 @@ function make_lines() {
   /** @param {string} name */
   const left = (name) => heat.mean_total(name, columns) ?? 0;
   const rest = Math.max(0, total - sum.rate);
-  const writes = Math.max(0, left('writes') - sum.writes);
-  const one = heat.unnamed[view.kind]?.slice(...columns).reduce((a, b) => Math.max(a ?? 0, b ?? 0), 0);
+  const writes = is_counted ? Math.max(0, left('writes') - sum.writes) : NaN;
+  const figure = mean_of(columns, (i) => total_at(heat, view.plane, strip_kind(), i));
+  // A rule's row has what its keys had: what others had is known of one key. Not known in one
+  // column: not known.
+  const one = heat.unnamed[strip_kind()]?.slice(...columns).reduce((a, b) =>
+    a === null || b === null ? null : Math.max(a, b), 0);
   out.push({ id: REST, row: null, rate: rest, error: 0, share: total ? rest / total : 0,
-             reads: Math.max(0, rest - writes), writes, hits: Math.max(0, left('hits') - sum.hits),
-             before: other ? Math.max(0, (heat.mean_total('requests', other) ?? 0) - sum.before) : null,
-             state: `${view.kind === 'key' ? REST : 'all other templates'} (one of them: at most ${rate(one)}/s)`,
+             reads: is_counted ? Math.max(0, rest - writes) : NaN, writes, hits: Math.max(0, left('hits') - sum.hits),
+             figure: figure === null ? null : left_of(view.plane, figure, sum.figure),
+             before: other ? Math.max(0, (heat.mean_total(all, other) ?? 0) - sum.before) : null,
+             state: `all other ${KINDS[view.kind]} (one of them: at most ${rate(one)}/s)`,
              why: '', helps: '', hot: false });
   return out;
+}
+
+/**
+ * The mean of what a strip may show, of a line or of all others; null: not known.
+ * @param {Line} line @param {Plane} plane @returns {number | null}
+ */
+function figures_of(line, plane) {
+  const columns = table_columns();
+  const of = (/** @type {import('./model.js').Row} */ row) =>
+    mean_of(columns, (i) => value_at(heat, row, plane, i));
+  const all = mean_of(columns, (i) => total_at(heat, plane, strip_kind(), i));
+  if (line.row || all === null) return line.row && all !== null ? of(line.row) : null;
+  let named = 0;
+  for (const row of shown_rows()) if (row.kind === view.kind) named += of(row) ?? 0;
+  return left_of(plane, all, named);
 }
 
 function show_answer() {
@@ -193,13 +264,13 @@ function show_answer() {
     `${node.cached_entries} copies`, `running ${duration(hotkeys.uptime_seconds)}`];
   if (node.cpu_unknown) parts.push(`CPU time taken off: unknown: ${node.cpu_unknown}`);
   if (node.stale_confirmed) parts.push(`${node.stale_confirmed} STALE COPIES SERVED`);
-  set_text(by_id('node'), parts.join(' · ') + ` · every rate is of the last ${hotkeys.window_seconds} s`);
+  set_text(by_id('node'), parts.join(' · ') + ` · every rate is of the last ${Number(hotkeys.window_seconds.toFixed(1))} s`);
 }
 
 /** @param {Axis} on */
 function draw_pictures(on) {
   const rows = lines.flatMap((line) => (line.row ? [line.row] : []));
-  table.draw(heat, on, lines, brightest_of(heat, rows, view.plane, on), view.plane, view.kind,
+  table.draw(heat, on, lines, brightest_of(heat, rows, view.plane, on), view.plane, strip_kind(),
              (time) => clock(time, on.to - on.from));
   requests_chart.top = draw_chart(requests_chart.canvas, on, [
     { values: heat.totals['hits'] ?? [], colour: '--accent', fills: true },
@@ -244,8 +315,9 @@ function draw() {
   requests_chart.canvas.dataset['column'] = String(heat.numbers[heat.length - 1] ?? 0);
   requests_chart.canvas.dataset['live'] = String(live.is_open);
   lines = make_lines();
-  table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text());
-  table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null);
+  if (view.opened) fill_detail();
+  table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text(), view.plane);
+  table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null, view.plane);
   if (pictures_are_due) draw_pictures(axis);
   pictures_are_due = false;
   show_totals();
@@ -255,6 +327,11 @@ function draw() {
     button.hidden = Number(button.dataset.span) > SPAN_IN_MEMORY && !heat.has_file;
   }
   by_id('live').setAttribute('aria-pressed', String(!view.range));
+  for (const option of by_id('kind').options)
+    option.hidden = option.disabled = may_lack(option.value) && !heat.has_rows(option.value) &&
+      option.value !== view.kind;
+  for (const option of by_id('plane').options)
+    option.hidden = option.disabled = !has_plane(option.value) && option.value !== view.plane;
 }
 
 function changed() {
@@ -281,6 +358,7 @@ function write_address() {
   if (view.order !== 'rate') of.set('order', view.order);
   if (view.filter) of.set('filter', view.filter);
   if (view.opened) of.set('key', view.opened);
+  if (instances.chosen) of.set('instance', instances.chosen);
   history.replaceState(null, '', '#' + of.toString());
 }
 
@@ -296,15 +374,16 @@ function read_address() {
   view.other = time_in(of.get('against'));
   const span = Number(of.get('span'));
   view.span = SPANS.some(([, seconds]) => seconds === span) ? span : 600;
-  view.kind = of.get('rows') === 'template' ? 'template' : 'key';
+  view.kind = of.get('rows') ?? 'key';
+  if (!(view.kind in KINDS)) view.kind = 'key';
   const plane = of.get('brightness') ?? 'mean';
-  view.plane = /** @type {Plane} */ (PLANES.includes(plane) ? plane : 'mean');
   const order = of.get('order') ?? 'rate';
   view.order = ORDERS.includes(order) ? order : 'rate';
+  choose_plane(/** @type {Plane} */ (PLANES.includes(/** @type {Plane} */ (plane)) ? plane : 'mean'));
   view.filter = of.get('filter') ?? '';
   view.selected = view.opened = of.get('key') ?? '';
+  instances.look_at(of.get('instance') ?? '');
   by_id('kind').value = view.kind;
-  by_id('plane').value = view.plane;
   by_id('filter').value = view.filter;
 }
 
@@ -315,14 +394,49 @@ function open_row(id) {
   if (id === REST) return;
   view.selected = id;
   view.opened = view.opened === id ? '' : id;
+  detail_of = '';
   write_address();
-  const row = heat.rows.get(id);
-  const cell = /** @type {HTMLElement} */ (detail.firstElementChild);
-  if (view.opened && row) {
-    cell.textContent = 'asking …';
-    show_key(row, events, cell);
-  }
   changed();
+}
+
+let detail_of = '';  // the row that `detail` is about
+
+// Of the row that is open; at once, or when the address has named it and it has come.
+function fill_detail() {
+  const row = [...shown_rows()].find((each) => each.id === view.opened);
+  if (detail_of === view.opened || !row) return;
+  detail_of = view.opened;
+  const cell = /** @type {HTMLElement} */ (detail.firstElementChild);
+  cell.textContent = 'asking …';
+  if (row.kind === 'rule') show_rule(row, cell);
+  else if (is_place(row.kind)) show_place(slots, row, cell);
+  else if (row.kind === 'client') show_client(hotkeys, row, cell);
+  else show_key(row, events, cell, instances.is_sum ? key_by_instance : null);
+}
+
+/** @param {import('./model.js').Row} row @param {HTMLElement} into */
+async function show_rule(row, into) {
+  const match = row.id.slice('rule 0 '.length);
+  if (match === '') return into.replaceChildren('No rule has these keys: what holds for all keys holds for them.');
+  try {
+    into.replaceChildren(...dry_run_nodes(await dry_run(match)));
+  } catch (error) {
+    into.textContent = String(error instanceof Error ? error.message : error);
+  }
+}
+
+/** @param {Plane} plane */
+function choose_plane(plane) {
+  view.plane = by_id('plane').value = plane;
+  if (view.order === 'figure' && !has_column(plane)) view.order = 'rate';
+}
+
+/** @param {string} kind */
+function choose_kind(kind) {
+  view.kind = by_id('kind').value = kind;
+  if (!has_plane(view.plane)) choose_plane('mean');
+  rules_are_due = slots_are_due = true;
+  if (kind === 'rule' || is_place(kind)) wake();
 }
 
 function close_or_live() {
@@ -368,11 +482,17 @@ function on_key(event) {
     ArrowDown: () => step_row(1), ArrowUp: () => step_row(-1),
     Enter: () => { if (view.selected) open_row(view.selected); },
     Escape: close_or_live,
-    s: () => { view.order = ORDERS[(ORDERS.indexOf(view.order) + 1) % ORDERS.length] ?? 'rate'; },
-    t: () => { view.kind = by_id('kind').value = view.kind === 'key' ? 'template' : 'key'; },
+    s: () => {
+      const shown = ORDERS.filter((order) => order !== 'figure' || has_column(view.plane));
+      view.order = shown[(shown.indexOf(view.order) + 1) % shown.length] ?? 'rate';
+    },
+    t: () => {
+      const shown = Object.keys(KINDS).filter((kind) => !may_lack(kind) || heat.has_rows(kind));
+      choose_kind(shown[(shown.indexOf(view.kind) + 1) % shown.length] ?? 'key');
+    },
     b: () => {
-      const next = PLANES[(PLANES.indexOf(view.plane) + 1) % PLANES.length] ?? 'mean';
-      view.plane = by_id('plane').value = /** @type {Plane} */ (next);
+      const known = PLANES.filter(has_plane);
+      choose_plane(known[(known.indexOf(view.plane) + 1) % known.length] ?? 'mean');
     },
   };
   const action = actions[event.key];
@@ -436,10 +556,10 @@ function prepare() {
     }, String(text)));
   }
   by_id('live').addEventListener('click', () => { go_live(); write_address(); });
-  by_id('kind').addEventListener('change', () => { view.kind = by_id('kind').value; write_address(); changed(); });
-  by_id('plane').addEventListener('change', () => { view.plane = by_id('plane').value; write_address(); changed(); });
+  by_id('kind').addEventListener('change', () => { choose_kind(by_id('kind').value); write_address(); changed(); });
+  by_id('plane').addEventListener('change', () => { choose_plane(by_id('plane').value); write_address(); changed(); });
   by_id('filter').addEventListener('input', () => { view.filter = by_id('filter').value; write_address(); changed(); });
-  by_id('csv').addEventListener('click', () => save_csv(lines, when_text()));
+  by_id('csv').addEventListener('click', () => save_csv(lines, figures_of, when_text()));
   by_id('json').addEventListener('click', async () => save_json(await get(heat_path())));
   by_id('png').addEventListener('click', () => save_png(lines, table.lines, when_text()));
   by_id('help').addEventListener('click', () => {
@@ -466,13 +586,18 @@ function prepare() {
 // ---- asking ------------------------------------------------------------------------------------
 
 let reload = true;
+let knows_access = false;
+let rules_are_due = true;
+let rest_is_due = true;  // advice, events and what folds out
 /** @type {() => void} */
 let wake = () => {};
 
 function load_soon() {
-  reload = true;
+  reload = rest_is_due = true;
   wake();
 }
+
+let slots_are_due = true;
 
 function heat_path() {
   const [from, to] = view.range ?? [Date.now() / 1000 - view.span, Date.now() / 1000];
@@ -481,7 +606,7 @@ function heat_path() {
 }
 
 async function ask_heat() {
-  if (reload || heat.step !== 1 || view.range) live.end();
+  if (reload || heat.step !== 1 || view.range || instances.chosen) live.end();
   if (reload) {
     reload = false;
     heat.replace(await get(heat_path()));
@@ -495,20 +620,45 @@ async function ask_heat() {
   }
 }
 
+let has_advice = true;  // a library, or an observed server, has none
+
 /** @param {number} round */
 async function ask(round) {
+  if (!knows_access) {
+    await access.learn();
+    knows_access = true;
+  }
   await ask_heat();
-  if (heat.step === 1 && !view.range) live.begin(view.span);
+  // The stream is of the sum.
+  if (heat.step === 1 && !view.range && !instances.chosen) live.begin(view.span);
   // The stream says when keys have changed; their rates may be five seconds old meanwhile.
-  if (!live.is_open || keys_are_due || round % 5 === 0) {
+  // Without traffic there is no column.
+  const is_late = performance.now() - all_asked_at > 10_000;
+  const is_fifth = all_is_due || is_late || (!live.is_open && round % 5 === 0);
+  all_is_due = false;
+  if (is_fifth) all_asked_at = performance.now();
+  if (!live.is_open || keys_are_due || is_fifth) {
     keys_are_due = false;
     hotkeys = await get('/api/hotkeys');
+    access.redacted = hotkeys.node.redacted;
+    await instances.refresh(hotkeys);
   }
-  if (round % 5 === 0) {
-    const told = await get('/api/advice');
+  if (view.kind === 'rule' && (rules_are_due || is_fifth)) {
+    rules_are_due = false;
+    groups.learn(await get('/api/rules'));
+  }
+  if (is_place(view.kind) && (slots_are_due || is_fifth)) {
+    slots_are_due = false;
+    slots = await get('/api/slots');
+  }
+  if (rest_is_due || is_fifth) {
+    rest_is_due = false;
+    const told = instances.is_sum || !has_advice ? null : await get('/api/advice');
+    if (!instances.is_sum && !instances.chosen) has_advice = told !== null;
     advice = new Map((told?.keys ?? []).map((/** @type {any} */ key) =>
       [id_of('key', key.db, key.name_base64), key]));
-    const list = await get('/api/events');
+    folds.time = view.range || heat.source === 'file' ? shown_time() : null;
+    const list = await get(events_path(folds.time));
     events = Array.isArray(list) ? list : list?.events ?? [];
     await folds.refresh();
   }
@@ -542,6 +692,7 @@ async function run() {
       reload = true;
       if (failures++ === 0) lost_at = Date.now() / 1000;
       by_id('token-form').hidden = !(error instanceof NeedsToken);
+      knows_access = false;  // another token, or another process
       const reason = error instanceof Error ? error.message : String(error);
       set_text(by_id('trouble'), error instanceof NeedsToken ? reason
         : `no answer since ${clock(lost_at)} (${reason}); what is shown is from before. Trying again.`);

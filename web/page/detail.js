@@ -3,6 +3,7 @@
 import { get, percent_encoded } from './api.js';
 import { make, name_node } from './dom.js';
 import { bytes, clock, duration, percent, rate } from './format.js';
+import { key_orders } from './orders.js';
 
 /** @param {string} term @param {Node | string | null} fact @returns {Node[]} */
 function fact(term, fact) {
@@ -53,12 +54,18 @@ function event_text(event) {
   return `${clock(Date.parse(event.at) / 1000)}  ${event.reason || event.temperature || ''}`;
 }
 
-/** @param {import('./model.js').Row} row @param {any[]} events @param {HTMLElement} into */
-export async function show_key(row, events, into) {
+/**
+ * @param {import('./model.js').Row} row @param {any[]} events @param {HTMLElement} into
+ * @param {((row: import('./model.js').Row) => Promise<Node[]>) | null} by_instance of a sum: asks what it is made of
+ */
+export async function show_key(row, events, into, by_instance) {
   let told = null, problem = '';
+  /** @type {Node[]} */
+  let parts_of_sum = [];
   try {
-    told = await get(`/api/explain?name=${percent_encoded(row.base64)}&db=${row.db}`);
-    if (told === null) problem = 'this process tells no more about a single key';
+    if (by_instance) parts_of_sum = await by_instance(row);
+    else told = await get(`/api/explain?name=${percent_encoded(row.base64)}&db=${row.db}`);
+    if (told === null && !by_instance) problem = 'this process tells no more about a single key';
   } catch (error) {
     problem = String(error instanceof Error ? error.message : error);
   }
@@ -67,6 +74,8 @@ export async function show_key(row, events, into) {
   /** @type {Node[]} */
   const parts = [make('p', {}, make('strong', {}, name_node(row.name)), `  database ${row.db}`)];
   if (problem) parts.push(make('p', {}, problem));
+  parts.push(...parts_of_sum);
+  if (row.kind === 'key' && !by_instance) parts.push(await key_orders(row));
   if (found) {
     parts.push(make('p', {}, make('strong', {}, found.advice.headline)));
     parts.push(facts_of(found));

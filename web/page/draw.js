@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws strips and charts. All share one axis of time, so a moment has the same place in each.
-import { code_of, rate_of } from './model.js';
+import { code_of } from './model.js';
+import { code_at } from './planes.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
 /** @typedef {import('./model.js').Row} Row */
-/** @typedef {import('./model.js').Plane} Plane */
+/** @typedef {import('./planes.js').Plane} Plane */
 
 const STRIP_HEIGHT = 17;
 const DOUBLINGS = 10;  // from the darkest to the brightest: a factor of 1000
@@ -183,11 +184,11 @@ export function draw_chart(canvas, axis, lines) {
  * @param {Heat} heat @param {Row[]} rows @param {Plane} plane @param {Axis} axis
  */
 export function brightest_of(heat, rows, plane, axis) {
-  let highest = 12 * 6;  // below 64/s nothing is bright
+  let highest = 12 * 6;  // below 64/s, 64 KiB/s or 64 us of CPU a second nothing is bright
   const first = axis.first[0] ?? 0;
   const end = axis.end[axis.width - 1] ?? 0;
   for (const row of rows)
-    for (let i = first; i < end; ++i) highest = Math.max(highest, heat.code(row, plane, i));
+    for (let i = first; i < end; ++i) highest = Math.max(highest, code_at(heat, row, plane, i));
   return highest;
 }
 
@@ -197,9 +198,9 @@ export const bound_code = (rate) => code_of(rate ?? 0);
 /**
  * What a strip shows, in words.
  * @param {Heat} heat @param {(column: number) => number} code_at @param {Axis} axis
- * @param {(rate: number) => string} rate_text @param {(time: number) => string} time_text
+ * @param {(code: number) => string} code_text @param {(time: number) => string} time_text
  */
-export function in_words(heat, code_at, axis, rate_text, time_text) {
+export function in_words(heat, code_at, axis, code_text, time_text) {
   let highest = 0, at = -1, seen = -1;
   const end = axis.end[axis.width - 1] ?? 0;
   for (let i = axis.first[0] ?? 0; i < end; ++i) {
@@ -211,8 +212,8 @@ export function in_words(heat, code_at, axis, rate_text, time_text) {
     }
   }
   if (at < 0) return 'not among the busiest in this time';
-  const last = rate_of(code_at(end - 1));
-  return `${last > 0 ? `${rate_text(last)} per second at the end` : 'not among the busiest at the end'}, ` +
-    `highest ${rate_text(rate_of(highest))} per second at ${time_text(heat.times[at] ?? 0)}, ` +
+  const last = code_at(end - 1);
+  return `${last > 0 ? `${code_text(last)} at the end` : 'not among the busiest at the end'}, ` +
+    `highest ${code_text(highest)} at ${time_text(heat.times[at] ?? 0)}, ` +
     `first seen at ${time_text(heat.times[seen] ?? 0)}`;
 }

@@ -5,7 +5,7 @@ import { bytes_of } from './api.js';
 /**
  * @typedef {object} Row
  * @property {string} id
- * @property {string} kind "key" or "template"
+ * @property {string} kind "key", "template", "slot", "node" or "client"; "rule": a sum of keys
  * @property {number} db
  * @property {string} name as it is shown: control characters are escaped
  * @property {string} base64 the exact bytes
@@ -14,9 +14,10 @@ import { bytes_of } from './api.js';
  * @property {Uint8Array} max
  * @property {Uint8Array} writes
  * @property {Uint8Array} hits
+ * @property {Uint8Array} bytes in KiB per second
  */
-/** @typedef {'mean' | 'max' | 'writes' | 'hits' | 'misses'} Plane */
-const PLANES = /** @type {const} */ (['mean', 'max', 'writes', 'hits']);
+// One byte for each column; a column of an earlier version lacks the last one.
+export const CODES = /** @type {const} */ (['mean', 'max', 'writes', 'hits', 'bytes']);
 
 // The rate of each code, as heatsink/heat/scale.h says.
 const RATES = Float64Array.from({ length: 256 }, (_, code) => (code ? 2 ** ((code - 1) / 12) : 0));
@@ -30,6 +31,12 @@ export function rate_of(code) {
 export function code_of(rate) {
   if (!(rate > 0)) return 0;
   return rate <= 1 ? 1 : Math.min(255, 1 + Math.round(Math.log2(rate) * 12));
+}
+
+/** @param {string} kind @returns {string} the total that all rows of the kind add up to */
+export function heat_total(kind) {
+  if (kind === 'slot' || kind === 'node') return 'node_commands';
+  return kind === 'client' ? 'client_commands' : 'requests';
 }
 
 // The history cuts names at 256 bytes, other answers at 1024: the first 252 bytes, a multiple of 3,
@@ -109,7 +116,7 @@ export class Heat {
     /** @param {string} plane */
     const rest = (plane) => btoa(String.fromCharCode(...bytes_of(plane).subarray(skip)));
     const rows = json.rows.map((/** @type {any} */ row) => ({ ...row, mean: rest(row.mean),
-      max: rest(row.max), writes: rest(row.writes), hits: rest(row.hits) }));
+      max: rest(row.max), writes: rest(row.writes), hits: rest(row.hits), bytes: rest(row.bytes ?? '') }));
     this.append({ ...json, times: json.times.slice(skip), numbers: json.numbers.slice(skip),
                   totals: cut(json.totals), unnamed_max: cut(json.unnamed_max), rows }, keep_s);
   }
@@ -124,7 +131,7 @@ export class Heat {
     const ids = bytes_of(column.ids);
     /** @type {Record<string, Uint8Array>} */
     const planes = {};
-    for (const plane of ['mean', 'writes', 'hits']) planes[plane] = bytes_of(column[plane]);
+    for (const plane of ['mean', 'writes', 'hits', 'bytes']) planes[plane] = bytes_of(column[plane] ?? '');
     const one = (/** @type {string} */ plane, /** @type {number} */ i) =>
       btoa(String.fromCharCode(planes[plane]?.[i] ?? 0));
     const rows = [];
@@ -132,7 +139,7 @@ export class Heat {
       const name = names.get((ids[2 * i] ?? 0) + 256 * (ids[2 * i + 1] ?? 0));
       if (!name) continue;
       rows.push({ ...name, mean: one('mean', i), max: one('mean', i), writes: one('writes', i),
-                  hits: one('hits', i) });
+                  hits: one('hits', i), bytes: one('bytes', i) });
     }
     /** @param {any} of */
     const lists = (of) => Object.fromEntries(Object.entries(of).map(([name, value]) => [name, [value]]));
@@ -144,7 +151,7 @@ export class Heat {
   /** @param {number} dropped @param {number} kept @param {number} added */
   #move_rows(dropped, kept, added) {
     for (const row of this.rows.values()) {
-      for (const plane of PLANES) {
+      for (const plane of CODES) {
         const moved = new Uint8Array(kept + added);
         moved.set(row[plane].subarray(dropped));
         row[plane] = moved;
@@ -160,10 +167,10 @@ export class Heat {
       const none = () => new Uint8Array(kept + added);
       row = { id, kind: json.kind, db: json.db, name: json.name, base64: json.name_base64,
               truncated: json.name_truncated, mean: none(), max: none(), writes: none(),
-              hits: none() };
+              hits: none(), bytes: none() };
       this.rows.set(id, row);
     }
-    for (const plane of PLANES) row[plane].set(bytes_of(json[plane]), kept);
+    for (const plane of CODES) row[plane].set(bytes_of(json[plane] ?? ''), kept);
   }
 
   /** @param {number} time @returns {number} the last column that began then or before; -1: none */
@@ -188,14 +195,17 @@ export class Heat {
   }
 
   /**
-   * Means over columns; a column that does not name the row counts as 0, and `at_most` says what it
-   * may have had there.
+   * Means over the columns in which its kind was counted. One that does not name the row counts as
+   * 0, and `at_most` says what it may have had there.
    * @param {Row} row @param {[number, number]} columns
    */
   means(row, columns) {
     const [first, end] = columns;
-    let mean = 0, writes = 0, hits = 0, named = 0, at_most = 0;
+    const totals = this.totals[heat_total(row.kind)];
+    let mean = 0, writes = 0, hits = 0, known = 0, named = 0, at_most = 0;
     for (let i = first; i < end; ++i) {
+      if ((totals?.[i] ?? null) === null) continue;
+      ++known;
       const code = row.mean[i] ?? 0;
       if (code === 0) {
         at_most = Math.max(at_most, this.unnamed[row.kind]?.[i] ?? 0);
@@ -206,8 +216,13 @@ export class Heat {
       writes += rate_of(row.writes[i] ?? 0);
       hits += rate_of(row.hits[i] ?? 0);
     }
-    const n = Math.max(end - first, 1);
+    const n = Math.max(known, 1);
     return { rate: mean / n, writes: writes / n, hits: hits / n, named, at_most };
+  }
+
+  /** @param {string} kind */
+  has_rows(kind) {
+    return [...this.rows.values()].some((row) => row.kind === kind);
   }
 
   /** @param {string} name @param {[number, number]} columns @returns {number | null} */
@@ -221,19 +236,5 @@ export class Heat {
       ++known;
     }
     return known ? sum / known : null;
-  }
-
-  /**
-   * The code that decides the brightness of a row in a column.
-   * @param {Row} row
-   * @param {Plane} plane
-   * @param {number} i
-   */
-  code(row, plane, i) {
-    if (plane !== 'misses') return row[plane][i] ?? 0;
-    const misses = rate_of(row.mean[i] ?? 0) - rate_of(row.writes[i] ?? 0) -
-      rate_of(row.hits[i] ?? 0);
-    // Each of the three is rounded by up to 3 %.
-    return misses > 0.06 * rate_of(row.mean[i] ?? 0) ? code_of(misses) : 0;
   }
 }

@@ -13,23 +13,29 @@ function save(blob, name) {
 // A spreadsheet takes a cell that begins with one of these for a formula.
 /** @param {string | number} value */
 function cell(value) {
-  let text = String(value);
+  let text = Number.isNaN(value) ? '' : String(value);
   if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** @param {import('./table.js').Line[]} lines @param {string} when */
-export function csv(lines, when) {
+/** @typedef {import('./table.js').Line} Line */
+/** @typedef {import('./planes.js').Plane} Plane */
+/** @typedef {(line: Line, plane: Plane) => number | null} Figures the mean of a figure of a line */
+
+/** @param {Line[]} lines @param {Figures} figures @param {string} when */
+export function csv(lines, figures, when) {
   const head = ['time', 'key', 'db', 'rate_per_second', 'error_per_second', 'share',
-                'reads_per_second', 'writes_per_second', 'hits_per_second', 'state', 'what_helps'];
-  const rows = lines.map((line) => [when, line.row?.name ?? 'all other keys', line.row?.db ?? 0,
-    line.rate, line.error, line.share, line.reads, line.writes, line.hits, line.state, line.helps]);
+                'reads_per_second', 'writes_per_second', 'hits_per_second', 'bytes_per_second',
+                'server_cpu_saved_cores', 'state', 'what_helps'];
+  const rows = lines.map((line) => [when, line.row?.name ?? line.id, line.row?.db ?? 0,
+    line.rate, line.error, line.share, line.reads, line.writes, line.hits,
+    figures(line, 'bytes') ?? NaN, figures(line, 'cpu') ?? NaN, line.state, line.helps]);
   return [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
 }
 
-/** @param {import('./table.js').Line[]} lines @param {string} when */
-export function save_csv(lines, when) {
-  save(new Blob([csv(lines, when)], { type: 'text/csv' }), 'heatsink.csv');
+/** @param {Line[]} lines @param {Figures} figures @param {string} when */
+export function save_csv(lines, figures, when) {
+  save(new Blob([csv(lines, figures, when)], { type: 'text/csv' }), 'heatsink.csv');
 }
 
 /** @param {any} json */
@@ -56,7 +62,7 @@ export function save_png(lines, made, when) {
   lines.forEach((line, i) => {
     const y = (i + 2) * height;
     const strip = made.get(line.id)?.canvas;
-    context.fillText((line.row?.name ?? 'all other keys').slice(0, 40), 4, y + 14, names - 8);
+    context.fillText((line.row?.name ?? line.id).slice(0, 40), 4, y + 14, names - 8);
     if (strip) context.drawImage(strip, names, y + 1);
     context.fillText(rate(line.rate), names + first.width + 6, y + 14);
   });

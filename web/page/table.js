@@ -3,18 +3,26 @@
 import { make, name_node, set_text, by_id } from './dom.js';
 import { percent, rate } from './format.js';
 import { bound_code, draw_strip, in_words } from './draw.js';
-import { code_of, id_of, rate_of } from './model.js';
+import { id_of } from './model.js';
+import { code_at, code_text, rest_codes, value_text } from './planes.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
 /** @typedef {import('./model.js').Row} Row */
+/** @typedef {import('./planes.js').Plane} Plane */
 /** @typedef {import('./draw.js').Axis} Axis */
 
 export const COLUMNS = [
   { id: 'name', text: 'key' }, { id: 'strip', text: '' }, { id: 'rate', text: 'rate/s' },
   { id: 'share', text: 'share' }, { id: 'reads', text: 'reads/s' }, { id: 'writes', text: 'writes/s' },
-  { id: 'hits', text: 'hits' }, { id: 'state', text: 'state' }, { id: 'helps', text: 'what helps' },
+  { id: 'hits', text: 'hits' }, { id: 'figure', text: '' }, { id: 'state', text: 'state' }, { id: 'helps', text: 'what helps' },
 ];
-export const ORDERS = ['rate', 'share', 'reads', 'writes', 'hits', 'name'];
+export const ORDERS = ['rate', 'share', 'reads', 'writes', 'hits', 'figure', 'name'];
+// What the strips show, where no other column has it.
+/** @type {Partial<Record<Plane, string>>} */
+const FIGURES = { misses: 'misses/s', bytes: 'bytes/s', cpu: 'CPU saved' };
+
+// Whether the figure of the plane has a column of its own, by which the table can be sorted.
+export const has_column = (/** @type {Plane} */ plane) => plane in FIGURES;
 
 /**
  * One line of the table: what the view knows of a row.
@@ -27,6 +35,7 @@ export const ORDERS = ['rate', 'share', 'reads', 'writes', 'hits', 'name'];
  * @property {number} reads
  * @property {number} writes
  * @property {number} hits rate
+ * @property {number | null} figure what the strip shows, as a mean; null: not known
  * @property {number | null} before the rate of the other span; null: nothing is compared
  * @property {string} state
  * @property {string} why
@@ -75,8 +84,12 @@ export class Table {
    * @param {string} order
    * @param {string} begin of the strips
    * @param {string} when the time that the numbers are of
+   * @param {Plane} plane
    */
-  show_heads(order, begin, when) {
+  show_heads(order, begin, when, plane) {
+    const figure = FIGURES[plane] ?? '';
+    this.body.parentElement?.classList.toggle('has-figure', figure !== '');
+    set_text(/** @type {Element} */ (this.heads.querySelector('.figure button')), figure);
     for (const head of this.heads.children) {
       if (head.dataset.order === order)
         head.setAttribute('aria-sort', order === 'name' ? 'ascending' : 'descending');
@@ -100,7 +113,7 @@ export class Table {
       line.append(cell);
     }
     if (of.row) {
-      cells['name']?.append(name_node(of.row.name + (of.row.truncated ? '…' : '') +
+      cells['name']?.append(of.row.kind === 'slot' ? 'slot ' : '', name_node(of.row.name + (of.row.truncated ? '…' : '') +
                                       (of.row.db ? `  (db ${of.row.db})` : '')));
       cells['name']?.setAttribute('title', of.row.name);
       line.addEventListener('click', (event) => {
@@ -112,17 +125,18 @@ export class Table {
     return made;
   }
 
-  /** @param {Line} of @param {Record<string, HTMLElement>} cells */
-  #fill(of, cells) {
+  /** @param {Line} of @param {Record<string, HTMLElement>} cells @param {Plane} plane */
+  #fill(of, cells, plane) {
     /** @param {string} column @param {string} text */
     const put = (column, text) => { const cell = cells[column]; if (cell) set_text(cell, text); };
     if (!of.row) put('name', of.state);
-    const error = of.error > 0 ? ` +${rate(of.error)}` : '';
+    const error = of.error === Infinity ? ' +?' : of.error >= 0.005 ? ` +${rate(of.error)}` : '';
     put('rate', of.before === null ? rate(of.rate) + error : `${rate(of.before)} → ${rate(of.rate)}`);
     put('share', percent(of.share));
     put('reads', rate(of.reads));
     put('writes', rate(of.writes));
     put('hits', of.reads > 0 ? percent(Math.min(1, of.hits / of.reads)) : '–');
+    put('figure', value_text(plane, of.figure));
     if (!of.row) return;
     put('state', of.state);
     cells['state']?.setAttribute('title', of.why);
@@ -133,8 +147,9 @@ export class Table {
    * @param {Line[]} lines in their order
    * @param {string} selected
    * @param {HTMLTableRowElement | null} detail stands behind the selected line
+   * @param {Plane} plane
    */
-  show(lines, selected, detail) {
+  show(lines, selected, detail, plane) {
     const wanted = new Set(lines.map((line) => line.id));
     for (const [id, made] of this.lines) {
       if (wanted.has(id)) continue;
@@ -145,7 +160,7 @@ export class Table {
     let at = this.body.firstElementChild;
     for (const of of lines) {
       const made = this.lines.get(of.id) ?? this.#make_line(of);
-      this.#fill(of, made.cells);
+      this.#fill(of, made.cells, plane);
       made.line.classList.toggle('hot', of.hot);
       made.line.classList.toggle('rest', of.row === null);
       made.line.setAttribute('aria-selected', String(of.id === selected));
@@ -165,7 +180,7 @@ export class Table {
 
   /**
    * @param {Heat} heat @param {Axis} axis @param {Line[]} lines @param {number} brightest
-   * @param {import('./model.js').Plane} plane @param {string} kind
+   * @param {Plane} plane @param {string} kind
    * @param {(time: number) => string} time_text
    */
   draw(heat, axis, lines, brightest, plane, kind, time_text) {
@@ -174,33 +189,15 @@ export class Table {
       const made = this.lines.get(of.id);
       if (!made) continue;
       const row = of.row;
-      const code_at = row ? (/** @type {number} */ i) => heat.code(row, plane, i)
-                          : rest_codes(heat, kind);
+      const code = row ? (/** @type {number} */ i) => code_at(heat, row, plane, i)
+                       : rest_codes(heat, kind, plane);
       const bound_at = row && (plane === 'mean' || plane === 'max')
         ? (/** @type {number} */ i) => bound_code(heat.unnamed[row.kind]?.[i]) : none;
-      draw_strip(made.canvas, axis, code_at, bound_at, brightest);
-      made.canvas.setAttribute('aria-label', in_words(heat, code_at, axis, rate, time_text));
+      draw_strip(made.canvas, axis, code, bound_at, brightest);
+      made.canvas.setAttribute('aria-label',
+        in_words(heat, code, axis, (/** @type {number} */ each) => code_text(plane, each), time_text));
     }
   }
-}
-
-/**
- * What all rows of a kind that have no line had together.
- * @param {Heat} heat
- * @param {string} kind
- * @returns {(column: number) => number}
- */
-export function rest_codes(heat, kind) {
-  const rest = new Uint8Array(heat.length);
-  const rows = [...heat.rows.values()].filter((row) => row.kind === kind);
-  for (let i = 0; i < heat.length; ++i) {
-    let named = 0;
-    for (const row of rows) named += rate_of(row.mean[i] ?? 0);
-    const left = (heat.totals['requests']?.[i] ?? 0) - named;
-    // The rounding of the rates alone may leave some percent.
-    rest[i] = left > 0.03 * named ? code_of(left) : 0;
-  }
-  return (i) => rest[i] ?? 0;
 }
 
 /** @param {any} hotkeys @returns {Map<string, any>} by the id of their row */

@@ -20,7 +20,7 @@ struct HistoryQuestion {
   WallTime from{}, to{};
   std::optional<std::string> key{};  // only this one, by its exact bytes
   std::optional<std::uint32_t> db{};
-  bool templates = false;  // instead of keys
+  heat::Kind kind = heat::Kind::kKey;  // of the rows
   std::size_t rows = 20;
 };
 
@@ -31,15 +31,21 @@ struct HistoryAnswer {
   double requests = 0, requests_max = 0, reads = 0, writes = 0, hits = 0;
   // NaN: not known.
   double commands = 0, server_commands = 0;
-  double latency_p50_s = 0;      // the mean of the steps' medians
-  double latency_p99_max_s = 0;  // of the step in which it was highest
+  double bytes = 0;
+  double server_cpu = 0, server_cpu_spared = 0;  // seconds per second
+  double latency_p50_s = 0;                      // the mean of the steps' medians
+  double latency_p99_max_s = 0;                  // of the step in which it was highest
   struct Row {
     heat::Identity identity;
     // At least so much: a step that does not name it counts as nothing.
     double rate = 0, rate_max = 0, writes = 0, hits = 0;
+    // Bytes per second, and the CPU time that its hits spared the servers, in seconds per second.
+    // NaN: not known.
+    double bytes = 0, server_cpu_spared = 0;
     std::vector<double> over_time;  // a rate for each of `times`; NaN: nothing was counted
   };
   std::vector<Row> rows;  // the busiest first
+  double total = 0;       // the rate of all rows and others; NaN: not known
   double others = 0;      // the rate of all that has no row
   double others_max = 0;  // the highest possible rate of one that is not named; NaN: not known
   std::vector<WallTime> times;  // kTimes or fewer parts of the time, of the same length
@@ -54,6 +60,5 @@ Result<HistoryAnswer> answer(const HistoryQuestion& question);
 HistoryAnswer summarize(const HistoryQuestion& question, const heat::HeatMap& map);
 
 std::string history_text(const HistoryQuestion& question, const HistoryAnswer& answer);
-std::string history_json(const HistoryQuestion& question, const HistoryAnswer& answer);
 
 }  // namespace heatsink::app

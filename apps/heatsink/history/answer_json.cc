@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/heatsink/history/answer_json.h"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
 
-#include "apps/heatsink/history/answer.h"
+#include "apps/heatsink/history/event_json.h"
 #include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
 
@@ -26,27 +28,9 @@ json::object row_object(const HistoryAnswer::Row& row) {
           {"rate_max", known(row.rate_max)},
           {"writes_rate", known(row.writes)},
           {"hits_rate", known(row.hits)},
+          {"bytes_rate", known(row.bytes)},
+          {"server_cpu_spared_cores", known(row.server_cpu_spared)},
           {"over_time", std::move(over_time)}};
-}
-
-// The file may come from elsewhere. A name of 256 bytes is four times as long with its escapes.
-std::string shown(const std::string& text) {
-  constexpr std::size_t kBytesMax = 2048;
-  return one_line(text, kBytesMax);
-}
-
-json::object event_object(const history::KeptEvent& event) {
-  json::object out{
-      {"at", iso_time(event.at)}, {"verdict", shown(event.what)}, {"reason", shown(event.reason)}};
-  if (!event.has_key) return out;
-  out["name"] = shown(event.name);
-  out["db"] = event.db;
-  if (event.before.empty()) return out;
-  out["before"] = shown(event.before);
-  out["rule"] = shown(event.rule);
-  out["rate"] = known(event.rate);
-  out["share"] = known(event.share);
-  return out;
 }
 
 }  // namespace
@@ -63,6 +47,9 @@ std::string history_json(const HistoryQuestion& question, const HistoryAnswer& a
                             {"hits_rate", known(answer.hits)},
                             {"commands_rate", known(answer.commands)},
                             {"server_commands_rate", known(answer.server_commands)},
+                            {"bytes_rate", known(answer.bytes)},
+                            {"server_cpu_cores", known(answer.server_cpu)},
+                            {"server_cpu_spared_cores", known(answer.server_cpu_spared)},
                             {"latency_p50_seconds", known(answer.latency_p50_s)},
                             {"latency_p99_seconds_max", known(answer.latency_p99_max_s)}};
   const json::object out{{"from", iso_time(question.from)},
@@ -71,7 +58,8 @@ std::string history_json(const HistoryQuestion& question, const HistoryAnswer& a
                          {"counted_seconds", answer.counted_s},
                          {"totals", totals},
                          {"times", std::move(times)},
-                         {question.templates ? "templates" : "keys", std::move(rows)},
+                         {heat::to_string(question.kind) + std::string("s"), std::move(rows)},
+                         {"total_rate", known(answer.total)},
                          {"others_rate", known(answer.others)},
                          {"others_rate_max", known(answer.others_max)},
                          {"events", std::move(events)}};

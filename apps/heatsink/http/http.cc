@@ -55,6 +55,11 @@ class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
     }
     if (!token.empty()) request_.set(http::field::authorization, "Bearer " + token);
     request_.keep_alive(false);
+    beast::error_code is_name;
+    const asio::ip::address numeric = asio::ip::make_address(from.host, is_name);
+    if (!is_name)  // a name server that is silent holds up names only
+      return connect(tcp::resolver::results_type::create(tcp::endpoint(numeric, from.port),
+                                                         from.host, std::to_string(from.port)));
     resolver_.async_resolve(from.host, std::to_string(from.port),
                             [self = shared_from_this()](auto error, const auto& addresses) {
                               if (error) return self->done_(as_error(error));
@@ -100,7 +105,8 @@ class HttpExchange : public std::enable_shared_from_this<HttpExchange> {
     const std::string number = "HTTP status " + std::to_string(response.result_int()) + ": ";
     const std::string reason = response.body().substr(0, response.body().find('\n'));
     const bool tells = tells_reasons_ && !reason.empty();
-    done_(Error{ErrorCode::kUnavailable,
+    done_(Error{response.result() == http::status::not_found ? ErrorCode::kNotFound
+                                                             : ErrorCode::kUnavailable,
                 number + (tells ? reason.substr(0, kReasonBytesMax)
                                 : std::string("is this heatsink's admin address?"))});
   }

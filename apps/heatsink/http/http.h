@@ -14,8 +14,8 @@ namespace heatsink::app {
 
 // Sends the request, with `token` unless it is empty, and returns at once. io.run() calls `done`
 // exactly once, unless `io` is destroyed before: with the body of a 200, or with kUnavailable (no
-// connection, another status), kTimedOut (`timeout` covers everything but the look-up of a name),
-// kProtocol (not HTTP), kOutOfRange (a body larger than `bytes_max`).
+// connection, another status), kNotFound (404), kTimedOut (`timeout` covers everything but the
+// look-up of a name), kProtocol (not HTTP), kOutOfRange (a body larger than `bytes_max`).
 void http_get(boost::asio::io_context& io, const net::HostPort& from, const std::string& path,
               const std::string& token, Nanos timeout, std::size_t bytes_max,
               std::function<void(Result<std::string>)> done);

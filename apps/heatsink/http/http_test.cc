@@ -52,8 +52,11 @@ TEST(TopHttp, GivesTheBodyOfA200) {
 TEST(TopHttp, AnotherStatusIsAnErrorWithItsNumber) {
   const auto body = get("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno");
   ASSERT_FALSE(body.ok());
-  EXPECT_EQ(body.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(body.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(body.error().message, HasSubstr("404"));
+  const auto busy = get("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\nno");
+  ASSERT_FALSE(busy.ok());
+  EXPECT_EQ(busy.error().code, ErrorCode::kUnavailable);
 }
 
 TEST(TopHttp, ARefusalForWantOfATokenSaysWhatToDo) {

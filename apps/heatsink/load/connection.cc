@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "apps/heatsink/load/keys.h"
+#include "apps/heatsink/load/key_list.h"
 #include "heatsink/resp/writer.h"
 
 namespace heatsink::app {

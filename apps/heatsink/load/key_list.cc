@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/heatsink/load/key_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -43,13 +46,46 @@ Result<std::shared_ptr<const KeyList>> KeyList::read(const std::string& path,
                    named + " is longer than " + std::to_string(bytes_max) + " bytes"};
   }
   if (!file.eof())
-    return Error{ErrorCode::kUnavailable, named +
-                                              " cannot be read: check that it exists and its "
-                                              "permissions"};
+    return Error{ErrorCode::kUnavailable,
+                 named + " cannot be read: check that it exists and its permissions"};
   auto list = std::make_shared<const KeyList>(std::move(text));
   if (list->length() == 0)
     return Error{ErrorCode::kInvalidArgument, named + " has no key: write one per line"};
   return list;
+}
+
+namespace {
+
+struct KeyShape {
+  std::string_view kind, field;  // kind:number:field, or without the last part
+};
+constexpr std::array<KeyShape, 8> kShapes{{{"product", ":price"},
+                                           {"session", ""},
+                                           {"user", ":profile"},
+                                           {"product", ":stock"},
+                                           {"cart", ""},
+                                           {"page", ":html"},
+                                           {"user", ":feed"},
+                                           {"config", ":flags"}}};
+constexpr std::uint64_t kFirstNumber = 1000;
+
+}  // namespace
+
+std::string key_name(std::uint64_t rank) {
+  const KeyShape& shape = kShapes[rank % kShapes.size()];
+  return fmt::format("{}:{}{}", shape.kind, kFirstNumber + rank, shape.field);
+}
+
+void make_value(std::string& out, std::size_t size, std::uint64_t version) {
+  const std::string digits = fmt::format("{:016x}", version);
+  out.clear();
+  out.reserve(size);
+  if (size <= digits.size()) {
+    out = digits.substr(digits.size() - size);
+    return;
+  }
+  out = digits;
+  for (std::size_t i = digits.size(); i < size; ++i) out.push_back(static_cast<char>('a' + i % 26));
 }
 
 }  // namespace heatsink::app

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the keys of a user's file, and the order in which the load plays them.
+// Makes the keys and values of a load, and holds the keys of a user's file in the order in which
+// the load plays them.
 #pragma once
 
 #include <cstddef>
@@ -36,5 +37,13 @@ class KeyList {
   std::vector<std::string_view> names_;  // into text_, in the order of their first line
   std::vector<std::uint32_t> order_;     // ranks; a file of kFileBytesMax has no more than 2^30
 };
+
+// Names of keys like an application's, for a load without a file. A fixed, distinct name for each
+// rank: "product:1000:price" is rank 0, the busiest.
+std::string key_name(std::uint64_t rank);
+
+// Sets `out` to a value of `size` bytes that differs for each `version` (from 16 bytes on; shorter
+// ones keep the version's last digits). Printable, and of varying bytes.
+void make_value(std::string& out, std::size_t size, std::uint64_t version);
 
 }  // namespace heatsink::app

@@ -18,7 +18,7 @@ std::string errors_text(const Tally& tally);
 // Everything: operations, latencies, errors.
 std::string tally_text(const Tally& tally, Nanos elapsed);
 
-// The same as one line of JSON, in seconds and milliseconds; errors only by their number.
+// The report as one line of JSON, in seconds and milliseconds; errors only by their number.
 std::string tally_json(const Tally& tally, Nanos elapsed);
 
 }  // namespace heatsink::app

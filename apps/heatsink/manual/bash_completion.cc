@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const std::vector<CommandFacts>& commands) {
   return names;
 }
 
-// What the words of a flag or an argument are: `kind`, or `words` if they can be listed.
+// The words of a flag or an argument: `kind`, or `words` if they can be listed.
 std::string value_action(const FlagFacts& flag) {
   if (!flag.choices.empty()) return "words=" + quoted_words(flag.choices);
   if (flag.takes_file()) return "kind=file";

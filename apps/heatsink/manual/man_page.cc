@@ -110,9 +110,9 @@ ManualPage program_page(const std::vector<CommandFacts>& commands, const Edition
   page.synopsis("heatsink", "--version");
   page.section("DESCRIPTION");
   page.paragraph(
-      "heatsink is a transparent proxy for Redis and Valkey. It finds hot keys and answers their "
-      "reads from local copies that stay coherent with the server. Its other verbs look at keys, "
-      "in a running proxy or in any server.");
+      "heatsink is a transparent proxy for Redis and Valkey. It finds hot keys "
+      "and answers their reads from local copies that stay coherent with the server. "
+      "Its other verbs look at keys, in a running proxy or in any server.");
   page.section("VERBS");
   std::string pages;
   for (const CommandFacts& command : commands) {
@@ -164,12 +164,13 @@ ManualPage file_page(const OptionSet& options, const Edition& edition) {
   page.synopsis("heatsink config check", kFile);
   page.section("DESCRIPTION");
   page.paragraph(
-      "A YAML file. Each option may stand in it, nested in its group or with a dot, and on the "
-      "command line as --set OPTION=VALUE, which takes precedence. An option that is not there has "
-      "its default. A fault is an error: heatsink config check prints all of them.");
+      "A YAML file. Each option may stand in it, nested in its group or with a dot, "
+      "and on the command line as --set OPTION=VALUE, which takes precedence. "
+      "An option that is not there has its default. "
+      "A fault is an error: heatsink config check prints all of them.");
   page.paragraph(
-      "A duration has a unit (us, ms, s, m, h), as has a size (b, kb, mb, gb, powers of 1024). A "
-      "share is 2% or 0.02. A boolean is true or false, also yes, no, on, off.");
+      "A duration has a unit (us, ms, s, m, h), as has a size (b, kb, mb, gb, powers of 1024). "
+      "A share is 2% or 0.02. A boolean is true or false, also yes, no, on, off.");
   page.section("EXAMPLE");
   page.example(
       "proxy:\n  listen: 0.0.0.0:6380\nupstream:\n  url: redis://redis.example:6379\n"
@@ -194,8 +195,8 @@ ManualPage metrics_page(MetricRows rows, const Edition& edition) {
   page.name("heatsink-metrics", "metrics of heatsink proxy and of its library");
   page.section("DESCRIPTION");
   page.paragraph(
-      "GET /metrics of the admin API answers in the text format of Prometheus. Counters start at 0 "
-      "with the process. Times are in seconds, sizes in bytes.");
+      "GET /metrics of the admin API answers in the text format of Prometheus. "
+      "Counters start at 0 with the process. Times are in seconds, sizes in bytes.");
   page.section("METRICS");
   for (const MetricRow* row : rows) {
     const std::string labels = row->labels.empty() ? "" : "{" + std::string(row->labels) + "}";

@@ -93,8 +93,8 @@ ServiceEnvironment ServiceEnvironment::take() {
   const std::optional<std::int64_t> limit = whole_number(usec);
   if (!limit || *limit <= 0 || *limit > microseconds(std::chrono::hours(24 * 365)).count()) {
     taken.problem = "WATCHDOG_USEC is '" + printable(usec, 32) +
-                    "', which is no number of microseconds up to a year, so the service manager "
-                    "gets no signs of life";
+                    "', which is no number of microseconds up to a year, "
+                    "so the service manager gets no signs of life";
     return taken;
   }
   taken.watchdog = microseconds(*limit);

@@ -13,7 +13,7 @@
 
 namespace heatsink::app {
 
-// What a service manager puts into the environment of its services; sd_notify(3), sd_watchdog(3).
+// Variables that a service manager sets for its services; sd_notify(3), sd_watchdog(3).
 struct ServiceEnvironment {
   std::string socket =
       {};             // NOTIFY_SOCKET: "/path" or "@abstract"; "": there is no service manager

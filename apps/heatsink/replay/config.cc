@@ -29,8 +29,8 @@ constexpr Bytes kBytesByDefault = mebibytes(64);
 std::string limit_lines(Nanos recorded, std::size_t copies, Bytes bytes) {
   if (recorded < kLimitsFrom) {
     return fmt::format(
-        "  # maximum-size and maximum-bytes keep their defaults ({}, {}): the traffic is of less "
-        "than 10 minutes.\n",
+        "  # maximum-size and maximum-bytes keep their defaults "
+        "({}, {}): the traffic is of less than 10 minutes.\n",
         kCopiesByDefault, format_bytes(kBytesByDefault));
   }
   return fmt::format(

@@ -58,8 +58,8 @@ std::string reasons_list(const std::vector<replay::Reason>& reasons) {
 
 std::string summary(const ReplayReport& report) {
   std::string out = fmt::format(
-      "<h1>heatsink replay: {}</h1>\n<p>{}, {:.0f} requests to {} keys in {}, {} on average "
-      "({}).</p>\n",
+      "<h1>heatsink replay: {}</h1>\n"
+      "<p>{}, {:.0f} requests to {} keys in {}, {} on average ({}).</p>\n",
       escaped(printable(report.source)), escaped(report.trace.facts.format),
       report.trace.requests(), report.trace.keys.size(), tui::age_text(report.trace.duration()),
       tui::rate_text(report.facts.rate),
@@ -70,7 +70,8 @@ std::string summary(const ReplayReport& report) {
   return out + reasons_list(report.budget.reasons);
 }
 
-// What copies take off the server. Capacities in copies or in bytes, whichever there are more of.
+// The load that copies take off the server. Capacities in copies or in bytes, whichever there are
+// more of.
 Plot copies_plot(const ReplayReport& report) {
   const auto is_bytes = [](const replay::EarnedSaving& saving) {
     return saving.capacity.bytes_max < replay::kNoByteLimit;
@@ -204,11 +205,11 @@ std::string savings_table(const ReplayReport& report) {
            cell(std::to_string(saving.tally.promotions)) + "</tr>\n";
   }
   return out +
-         "</table>\n<p>The table leaves out settings under which no key was hot, and capacities "
-         "that change nothing any more. " +
+         "</table>\n<p>The table leaves out settings under which no key was hot, "
+         "and capacities that change nothing any more. " +
          fmt::format(
-             "(few): fewer than {:g} accesses make a key hot there. That can be chance, so it is "
-             "never recommended.</p>\n",
+             "(few): fewer than {:g} accesses make a key hot there. "
+             "That can be chance, so it is never recommended.</p>\n",
              replay::kLeastEvidence);
 }
 
@@ -229,11 +230,12 @@ std::string accuracy_lines(const ReplayReport& report, const replay::Accuracy& a
     return static_cast<double>(replay::quantile(accuracy.detection_ns, q)) / 1e6;
   };
   return fmt::format(
-             "<h2>The detector against exact counts</h2>\n<p>hot-qps {}, window {}: by windows, "
-             "precision {:.2f} %, recall {:.2f} %; apart from that, {:.1f} % of what the detector "
-             "called hot had fewer accesses in the window than the threshold asks for. P@100 "
-             "{:.2f} %, mean rate error of the top 100 {:.3f} %, time to detect p50 {:.0f} ms, p99 "
-             "{:.0f} ms; {} keys were hot.</p>\n",
+             "<h2>The detector against exact counts</h2>\n<p>hot-qps {}, window {}: "
+             "by windows, precision {:.2f} %, recall {:.2f} %; apart from that, "
+             "{:.1f} % of what the detector called hot had fewer accesses in the window "
+             "than the threshold asks for. "
+             "P@100 {:.2f} %, mean rate error of the top 100 {:.3f} %, "
+             "time to detect p50 {:.0f} ms, p99 {:.0f} ms; {} keys were hot.</p>\n",
              judged_text(report), format_duration(report.judged.rule.measure.window),
              accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100,
              accuracy.top_precision() * 100, accuracy.rate_error() * 100, millis(0.5), millis(0.99),
@@ -245,8 +247,8 @@ std::string accuracy_lines(const ReplayReport& report, const replay::Accuracy& a
 
 std::string report_html(const ReplayReport& report) {
   std::string out =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta "
-      "name=\"viewport\" content=\"width=device-width\"/>\n<title>heatsink replay</title>\n";
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>heatsink replay</title>\n";
   out += kStyle;
   out += "</head>\n<body>\n" + summary(report) + figure(copies_plot(report));
   if (report.accuracy) out += figure(hot_plot(*report.accuracy));

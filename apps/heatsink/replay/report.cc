@@ -19,8 +19,8 @@ std::size_t index_of(const std::vector<T>& values, const T& wanted) {
 void reading_caveats(const replay::ReadingFacts& facts, std::vector<std::string>& out) {
   if (facts.full)
     out.push_back(
-        "The trace does not fit into --memory: only its beginning was read. Raise --memory to read "
-        "more.");
+        "The trace does not fit into --memory: only its beginning was read. "
+        "Raise --memory to read more.");
   if (facts.bad_lines > 0) {
     std::string named;
     for (const replay::BadLine& bad : facts.first_bad_lines)
@@ -62,8 +62,9 @@ std::string memory_title(const ReplayReport& report) {
 
 std::string no_caching_sentence(const ReplayReport& report) {
   if (report.budget.caching) return "";
-  return report.trace.facts.behind_proxy ? "No recommendation: this trace does not contain the "
-                                           "reads that heatsink answered from local copies."
+  return report.trace.facts.behind_proxy ? "No recommendation: "
+                                           "this trace does not contain the reads "
+                                           "that heatsink answered from local copies."
                                          : "Leave caching off for this traffic.";
 }
 
@@ -75,9 +76,9 @@ std::string missed_sentence(const ReplayReport& report) {
       [](const replay::HotMoment& moment) { return moment.truly >= replay::Accuracy::kKeysMax; });
   if (is_full) {
     return fmt::format(
-        "More keys were hot at once than the detector can name ({}). Which of them it names is "
-        "chance, so precision and recall mean little here. Use a higher threshold (--hot-qps) to "
-        "test the detector.",
+        "More keys were hot at once than the detector can name ({}). "
+        "Which of them it names is chance, so precision and recall mean little here. "
+        "Use a higher threshold (--hot-qps) to test the detector.",
         replay::Accuracy::kKeysMax);
   }
   // The least, where the threshold follows the traffic.
@@ -85,9 +86,10 @@ std::string missed_sentence(const ReplayReport& report) {
   const double needed = rule.hot * std::chrono::duration<double>(rule.measure.window).count();
   const std::uint64_t missed = accuracy.truly - accuracy.named_truly;
   return fmt::format(
-      "The detector missed {} hot keys, counted once per judgement. For {} of them the upper "
-      "bound reached the threshold, but the proven rate did not: accesses before the detector "
-      "begins to follow a key prove nothing. A hot key has at least {:g} accesses in its window{}.",
+      "The detector missed {} hot keys, counted once per judgement. "
+      "For {} of them the upper bound reached the threshold, but the proven rate did not: "
+      "accesses before the detector begins to follow a key prove nothing. "
+      "A hot key has at least {:g} accesses in its window{}.",
       missed, accuracy.unproven, needed,
       needed < kFewAccesses
           ? ", so a few accesses decide: a higher threshold or a longer window leaves less doubt"
@@ -112,23 +114,24 @@ std::vector<std::string> caveats(const ReplayReport& report) {
   }
   if (report.trace.facts.behind_proxy) {
     out.emplace_back(
-        "WARNING: this trace was recorded at a server behind heatsink. The reads that heatsink "
-        "answered from local copies are missing, so hot keys look cold. MONITOR through the proxy "
-        "shows no more. Record at the proxy instead: 'heatsink top --record', or capture packets "
-        "on the proxy's port.");
+        "WARNING: this trace was recorded at a server behind heatsink. "
+        "The reads that heatsink answered from local copies are missing, so hot keys look cold. "
+        "MONITOR through the proxy shows no more. Record at the proxy instead: "
+        "'heatsink top --record', or capture packets on the proxy's port.");
   }
   if (report.trace.facts.is_recording) {
     out.push_back(
         "A recording of 'heatsink top' has the rates of hot and warm keys, not single accesses. "
-        "The replay spreads accesses evenly between two answers and counts reads as GETs. It "
-        "cannot show bursts, keys below warm-qps, or the detector's accuracy. So copies save more "
-        "than the report says.");
+        "The replay spreads accesses evenly between two answers and counts reads as GETs. "
+        "It cannot show bursts, keys below warm-qps, or the detector's accuracy. "
+        "So copies save more than the report says.");
   }
   if (report.facts.reads > 0) {
-    out.push_back(fmt::format(
-        "{} reads are not {}: they help to make a key hot, but the report counts them as reaching "
-        "the server. If the proxy answers some of them from local copies, it saves more.",
-        report.facts.reads, replay::kCopiedRead));
+    out.push_back(
+        fmt::format("{} reads are not {}: they help to make a key hot, "
+                    "but the report counts them as reaching the server. "
+                    "If the proxy answers some of them from local copies, it saves more.",
+                    report.facts.reads, replay::kCopiedRead));
   }
   return out;
 }

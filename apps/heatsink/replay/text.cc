@@ -88,8 +88,9 @@ std::string recommendation_text(const ReplayReport& report) {
   if (!report.budget.caching) return out;
   const replay::EarnedSaving& chosen = report.budget.chosen;
   return out +
-         wrapped(fmt::format("With these copies {} of the requests{} would not have reached the "
-                             "server. The cost: {} fills. No threshold has to be set.",
+         wrapped(fmt::format("With these copies {} "
+                             "of the requests{} would not have reached the server. "
+                             "The cost: {} fills. No threshold has to be set.",
                              tui::percent_text(chosen.hit_ratio),
                              knows_bytes(report)
                                  ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
@@ -120,8 +121,9 @@ std::string thresholds_text(const ReplayReport& report) {
   if (!advice.caching) return out;
   const Saving& chosen = advice.chosen;
   return out +
-         wrapped(fmt::format("With these settings {} of the requests{} would not have reached the "
-                             "server. The cost: at most {} copies of {} together, and {} refills.",
+         wrapped(fmt::format("With these settings {} "
+                             "of the requests{} would not have reached the server. "
+                             "The cost: at most {} copies of {} together, and {} refills.",
                              tui::percent_text(chosen.requests_ratio),
                              knows_bytes(report)
                                  ? " and " + tui::percent_text(chosen.bytes_ratio) + " of the bytes"
@@ -232,15 +234,16 @@ std::string accuracy_text(const ReplayReport& report) {
   } else {
     out += wrapped(fmt::format(
         "{} keys were hot; the detector used {} of memory and made {} judgements. "
-        "By windows, against exact counts: precision {:.2f} %, recall {:.2f} %. Apart "
-        "from that, {:.1f} % of what the detector called hot had fewer accesses in the window than "
-        "the threshold asks for: a key stays hot a while (hysteresis), and a burst is hot at once.",
+        "By windows, against exact counts: precision {:.2f} %, recall {:.2f} %. Apart from that, "
+        "{:.1f} % of what the detector called hot had fewer accesses in the window "
+        "than the threshold asks for: "
+        "a key stays hot a while (hysteresis), and a burst is hot at once.",
         accuracy.lives.size(), tui::size_text(Bytes{accuracy.memory_bytes}), accuracy.judgements,
         accuracy.precision() * 100, accuracy.recall() * 100, accuracy.lasting_part() * 100));
     if (const std::string why = missed_sentence(report); !why.empty()) out += wrapped(why);
     out += wrapped(fmt::format(
-        "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}, with a "
-        "check at most every {}. {} keys cooled down before they were named.",
+        "Time to detect, from the access that made a key hot: p50 {}, p99 {}, longest {}, "
+        "with a check at most every {}. {} keys cooled down before they were named.",
         millis(replay::quantile(accuracy.detection_ns, 0.5)),
         millis(replay::quantile(accuracy.detection_ns, 0.99)),
         millis(replay::quantile(accuracy.detection_ns, 1)), millis(accuracy.urgent_gap.count()),

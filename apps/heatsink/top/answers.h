@@ -14,6 +14,8 @@
 #include "apps/heatsink/top/view.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/result.h"
+#include "heatsink/base/wall_time.h"
+#include "heatsink/heat/heat.h"
 #include "heatsink/net/address.h"
 #include "heatsink/observe/observe.h"
 
@@ -35,6 +37,10 @@ class TopAnswers {
   // Returns at once; io.run() calls `done` exactly once, unless `io` ends before. One call at a
   // time.
   virtual void ask(Done done) = 0;
+  // What was counted from `from` to `to`, at about its finest; TimePoints in it count from 1970. As
+  // ask(), next to which it may run.
+  using PastDone = std::function<void(Result<heat::HeatMap>)>;
+  virtual void ask_past(WallTime from, WallTime to, PastDone done) = 0;
   // Later answers contain more about this key; nothing: about none.
   virtual void look_closer(std::optional<CloserLook> look) = 0;
   // The last answer was final.

@@ -33,8 +33,8 @@ std::string choice_text(const CopiesView& copies) {
   if (copies.reads == 0)
     return "nothing is copied: no choice would save the server 1 % of the reads";
   return fmt::format(
-      "a key gets a copy at its {} read among {} reads of keys without a copy; copies leave a full "
-      "cache in the order {}",
+      "a key gets a copy at its {} read among {} reads of keys without a copy; "
+      "copies leave a full cache in the order {}",
       ordinal(copies.reads), number_text(copies.history), copies.order);
 }
 
@@ -62,8 +62,7 @@ std::string scale_text(const char* whose, const CopiesView::Scale& scale) {
 
 std::string prices_text(const CopiesView::Prices& prices) {
   return fmt::format(
-      "{}, {}, {} of the built-in CPU times; a read waits {} longer for a fill than "
-      "for the server",
+      "{}, {}, {} of the built-in CPU times; a read waits {} longer for a fill than for the server",
       scale_text("server", prices.server), scale_text("keeper", prices.keeper),
       scale_text("workers", prices.worker), micros_text(prices.fill_wait));
 }
@@ -144,9 +143,10 @@ tui::Screen with_best_copies(Sheet& sheet, const CopiesView& copies) {
 tui::Screen draw_copies_page(const HotkeysView& view, int width) {
   Sheet sheet(width);
   if (!view.copies) {
-    sheet.add("copies", view.sources.empty()
-                            ? "only hot keys get copies here, or none (cache.admission: hot, or "
-                              "cache.enabled: false)"
+    sheet.add("copies", view.is_past ? "the history does not keep the choice of copies"
+                        : view.sources.empty()
+                            ? "only hot keys get copies here, "
+                              "or none (cache.admission: hot, or cache.enabled: false)"
                             : "an observed server has no proxy, so there are no copies");
     return sheet.screen();
   }
@@ -157,8 +157,8 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
   sheet.add("now", now_text(view, copies));
   sheet.add(
       "costs",
-      fmt::format("a fill costs the server as much as {:.1f} ±{:.1f} reads that a copy spares "
-                  "it; an invalidation {:.1f}{}",
+      fmt::format("a fill costs the server as much as {:.1f} ±{:.1f} reads that a copy spares it; "
+                  "an invalidation {:.1f}{}",
                   copies.fill_cost, copies.fill_cost_spread, copies.invalidation_cost,
                   cpu_text(copies.read_cpu)));
   if (copies.proxy_fill_cpu && copies.proxy_read_cpu)

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,6 +10,7 @@
 #include "apps/heatsink/http/http.h"
 #include "apps/heatsink/top/answers.h"
 #include "apps/heatsink/top/view.h"
+#include "heatsink/heat/heat.h"
 
 namespace heatsink::app {
 namespace {
@@ -26,6 +30,19 @@ class HttpAnswers final : public TopAnswers {
       std::vector<CloserLook> looks = closer_looks(answer.view, *look_);
       look_at(std::move(looks), std::move(answer), BootClock::now() + timeout_, done);
     });
+  }
+
+  void ask_past(WallTime from, WallTime to, PastDone done) override {
+    const auto seconds = [](WallTime time) {
+      return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+    };
+    http_get(io_, admin_,
+             fmt::format("/api/heatmap?from={}&to={}&rows={}", seconds(from), seconds(to),
+                         heat::History::kRowsMax),
+             token_, timeout_, heat::kHeatmapBytesMax,
+             [done = std::move(done)](const Result<std::string>& body) {
+               done(body ? heat::parse_heatmap(*body) : Result<heat::HeatMap>(body.error()));
+             });
   }
 
   void look_closer(std::optional<CloserLook> look) override { look_ = std::move(look); }

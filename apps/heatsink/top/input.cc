@@ -2,6 +2,7 @@
 #include "apps/heatsink/top/input.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -14,6 +15,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr int kControlU = 21;
+constexpr auto kStepInTime = std::chrono::seconds(10);
+constexpr auto kLeapInTime = std::chrono::minutes(10);
 
 void append_utf8(std::string& out, int code_point) {
   const auto c = static_cast<unsigned>(code_point);
@@ -144,7 +147,7 @@ void open_row(TopModel& model) {
   go_to(choices, Page::kKey);
 }
 
-// Leaves the innermost of: a page, a template, a filter.
+// Leaves the innermost of: a page, a template, the past, a filter.
 void back(TopModel& model) {
   TopChoices& choices = model.choices;
   if (choices.page == Page::kHelp) return go_to(choices, choices.before_help);
@@ -156,8 +159,17 @@ void back(TopModel& model) {
     choices.selected = std::exchange(choices.rows.group, std::nullopt);
     return;
   }
+  if (choices.at) return choices.at.reset();
   choices.rows.filter = {};
   to_first_row(choices);
+}
+
+// Shows so much later, or earlier; beyond the present it is live.
+void travel(TopModel& model, WallTime::duration by) {
+  std::optional<WallTime>& at = model.choices.at;
+  at = std::max(at.value_or(model.clock) + by, WallTime());
+  if (*at >= model.clock) at.reset();
+  model.past_problem.clear();
 }
 
 void toggle(TopModel& model, Page page) {
@@ -187,6 +199,18 @@ bool pressed_anywhere(TopModel& model, int key) {
     case 'p':
     case ' ':
       choices.paused = !choices.paused;
+      return true;
+    case '[':
+      travel(model, -kStepInTime);
+      return true;
+    case ']':
+      travel(model, kStepInTime);
+      return true;
+    case '{':
+      travel(model, -kLeapInTime);
+      return true;
+    case '}':
+      travel(model, kLeapInTime);
       return true;
     case 'h':
     case '?':

@@ -24,7 +24,35 @@ void TopModel::answered(HotkeysView answer) {
   problem.clear();
   down_since.reset();
   if (!answer.only_begins()) remember(answer);
-  view = std::move(answer);
+  (past ? latest : view) = std::move(answer);
+}
+
+void TopModel::show_past(PastMoment moment) {
+  if (!past) latest = std::move(view);
+  view = moment.view;
+  view->is_past = true;
+  past = std::move(moment);
+  if (open_key) look_again(*open_key, view->keys);
+}
+
+void TopModel::show_gap(WallTime at) {
+  PastMoment moment{
+      .at = at, .step = std::chrono::seconds(1), .view = {}, .requests = {}, .hits = {}};
+  const std::optional<HotkeysView>& now = past ? latest : view;
+  if (now) moment.view.node.upstream = now->node.upstream;
+  NodeView& node = moment.view.node;
+  for (double* const rate : {&node.requests_rate, &node.reads_rate, &node.writes_rate,
+                             &node.hit_ratio, &node.misses_rate, &node.offload})
+    *rate = kUnknown;
+  moment.view.headline = "nothing was counted then";
+  show_past(std::move(moment));
+}
+
+void TopModel::show_now() {
+  if (!past) return;
+  past.reset();
+  view = std::exchange(latest, std::nullopt);
+  if (open_key && view) look_again(*open_key, view->keys);
 }
 
 void TopModel::remember(const HotkeysView& answer) {
@@ -44,7 +72,7 @@ void TopModel::remember(const HotkeysView& answer) {
     seen.write_hot = key.verdict == "write-hot";
   }
   histories.add(answer.keys);
-  if (open_key) look_again(*open_key, answer.keys);
+  if (open_key && !past) look_again(*open_key, answer.keys);
 }
 
 void TopModel::failed(std::string why, TimePoint now) {
@@ -68,7 +96,8 @@ std::size_t TopModel::cursor_in(const TopRows& rows) const {
 
 std::vector<double> TopModel::history_of(const TopRow& row) const {
   if (row.is_counted) return {};  // only the rates of listed keys are remembered
-  return !row.is_template ? histories.of(id_of(*row.key)) : histories.of_template(id_of(*row.key));
+  const KeyHistories& of = past ? past->histories : histories;
+  return !row.is_template ? of.of(id_of(*row.key)) : of.of_template(id_of(*row.key));
 }
 
 }  // namespace heatsink::app

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "apps/heatsink/top/history.h"
+#include "apps/heatsink/top/past.h"
 #include "apps/heatsink/top/rows.h"
 #include "apps/heatsink/top/view.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/wall_time.h"
 
 namespace heatsink::app {
 
@@ -33,6 +35,7 @@ struct TopChoices {
   Page page = Page::kKeys;
   Page before_help = Page::kKeys;  // the page to return to from help
   bool paused = false;
+  std::optional<WallTime> at;  // the moment to show; nothing: now
   RowChoices rows;
   // The row of the cursor: this key, wherever it moves, or if there is none, the first row (until
   // the user moves the cursor).
@@ -53,6 +56,11 @@ struct TopModel {
 
   void answered(HotkeysView answer);
   void failed(std::string why, TimePoint now);
+  // Until show_now(), `view` is of that moment; answers are remembered meanwhile.
+  void show_past(PastMoment moment);
+  void show_now();
+  // There is no column of that moment.
+  void show_gap(WallTime at);
 
   // The keys of the last answer, filtered and sorted; valid until the next answer.
   TopRows rows() const;
@@ -73,7 +81,11 @@ struct TopModel {
   Nanos interval;
   TopChoices choices;
 
-  std::optional<HotkeysView> view;      // the last answer; nothing before the first
+  std::optional<HotkeysView> view;      // the last answer, or of `past`; nothing before the first
+  std::optional<PastMoment> past;       // what is shown instead of the last answer
+  std::optional<HotkeysView> latest;    // with `past`: the last answer
+  WallTime clock{};                     // the time of day now
+  std::string past_problem;             // why the wanted moment cannot be shown; or ""
   std::optional<OpenKey> open_key;      // for Page::kKey
   std::string problem;                  // why the last poll failed; or ""
   std::optional<TimePoint> down_since;  // first failure of the current series

@@ -10,6 +10,7 @@
 #include "apps/heatsink/top/first_answer.h"
 #include "apps/heatsink/top/observed_json.h"
 #include "apps/heatsink/top/observed_view.h"
+#include "apps/heatsink/top/past.h"
 #include "apps/heatsink/top/resume.h"
 
 namespace heatsink::app {
@@ -37,6 +38,22 @@ class ObservedAnswers final : public TopAnswers {
           if (waits) return ask(std::move(done));
           answer(std::move(picture), done);
         });
+  }
+
+  void ask_past(WallTime from, WallTime to, PastDone done) override {
+    const TimePoint boot = BootClock::now();
+    const WallTime wall = std::chrono::system_clock::now();
+    const auto then = [&](WallTime time) {
+      return boot - std::chrono::duration_cast<Nanos>(wall - time);
+    };
+    heat::HeatMap map =
+        history_.read({.from = then(from), .to = then(to), .rows_max = heat::History::kRowsMax});
+    const auto since_1970 = std::chrono::duration_cast<Nanos>(wall.time_since_epoch());
+    for (heat::HeatMap::Step& step : map.steps)
+      step.begin = TimePoint(since_1970 - (boot - step.begin));
+    boost::asio::post(
+        timer_.get_executor(),
+        [map = std::move(map), done = std::move(done)]() mutable { done(std::move(map)); });
   }
 
   void look_closer(std::optional<CloserLook> look) override {
@@ -84,7 +101,9 @@ class ObservedAnswers final : public TopAnswers {
       json = observed_json(picture, std::chrono::time_point_cast<WallTime::duration>(
                                         std::chrono::system_clock::now() - age));
     }
-    done(TopAnswer{observed_view(picture), std::move(json)});
+    TopAnswer answer{observed_view(picture), std::move(json)};
+    if (!answer.view.only_begins()) history_.add(moment_of(answer.view, BootClock::now()));
+    done(std::move(answer));
   }
 
   boost::asio::steady_timer timer_;
@@ -92,6 +111,7 @@ class ObservedAnswers final : public TopAnswers {
   FirstAnswer first_;
   const bool wants_json_;
   std::optional<observe::CloserKey> closer_;
+  heat::History history_;  // of the answers
   bool answered_ = false;
   bool finished_ = false;
   std::string failure_;

@@ -42,35 +42,8 @@ json::object source_object(const observe::Observation& seen, WallTime wall_at) {
   return out;
 }
 
-// Unknown values have no member.
-void add_details(const observe::KeyDetails& details, json::object& key) {
-  if (!details.type.empty()) key["type"] = printable(details.type);
-  if (!details.encoding.empty()) key["encoding"] = printable(details.encoding);
-  if (details.value_bytes) key["value_bytes"] = *details.value_bytes;
-  if (details.memory_bytes) key["memory_bytes"] = *details.memory_bytes;
-  if (details.ttl) key["ttl_seconds"] = std::chrono::duration<double>(*details.ttl).count();
-  if (details.never_expires) key["never_expires"] = true;
-}
-
 json::value number_or_null(double value) {
   return std::isfinite(value) ? json::value(value) : json::value(nullptr);
-}
-
-void add_answers(const observe::KeyAnswers& answers, double reads_rate, json::object& key) {
-  const auto seconds = [](Nanos time) { return std::chrono::duration<double>(time).count(); };
-  key["absent_rate"] = answers.absent_share * reads_rate;
-  if (answers.latency_mean) key["latency_mean_seconds"] = seconds(*answers.latency_mean);
-  if (answers.latency_p99) key["latency_p99_seconds"] = seconds(*answers.latency_p99);
-}
-
-void add_rows(const observe::Observation& seen, json::array& keys) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    json::object& key = keys[i].as_object();
-    if (i < seen.details.size() && seen.details[i]) add_details(*seen.details[i], key);
-    if (i < seen.answers.size() && seen.answers[i])
-      add_answers(*seen.answers[i], reads_rate(seen.report.keys[i].verdict), key);
-    if (i < seen.node_of_row.size()) key["node"] = printable(seen.node_of_row[i]);
-  }
 }
 
 json::array slots_array(const observe::Observation& seen) {
@@ -115,12 +88,14 @@ void withhold_verdict(const observe::Observation& first, json::object& out) {
 
 std::string observed_json(const observe::Picture& picture, WallTime wall_at) {
   const std::vector<observe::Observation>& seen = picture.sources;
-  json::object out = report::hotkeys_object(seen.front().report, wall_at);
+  json::object out = report::hotkeys_object(
+      seen.front().report, wall_at,
+      [&](std::size_t row, KeyView& key) { add_seen(seen.front(), row, key); });
   if (is_verdict_withheld(seen.front())) withhold_verdict(seen.front(), out);
-  const auto& unseen = seen.front().report.unseen_rate;
-  out["node"].as_object()["unseen_rate"] = unseen ? number_or_null(*unseen) : nullptr;
+  for (json::value& key : out["keys"].as_array())
+    if (!seen.front().node_of_row.empty()) key.as_object().emplace("node", "");
+  out["node"].as_object().emplace("unseen_rate", nullptr);
   out["node"].as_object()["may_be_pause"] = seen.front().may_be_pause;
-  add_rows(seen.front(), out["keys"].as_array());
   json::array sources;
   for (const observe::Observation& each : seen) sources.push_back(source_object(each, wall_at));
   out["sources"] = std::move(sources);

@@ -2,7 +2,6 @@
 #include "apps/heatsink/top/observed_view.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "heatsink/base/printable.h"
@@ -12,39 +11,14 @@
 namespace heatsink::app {
 namespace {
 
-double finite(double value) { return std::isfinite(value) ? value : kUnknown; }
-
-NodeView node_view(const report::Report& report) {
-  NodeView node;
-  node.upstream = printable(report.upstream);
-  node.upstream_up = report.upstream_up;
-  node.coherence = printable(report.coherence);
-  node.requests_rate = finite(report.requests_rate);
-  node.reads_rate = finite(report.reads_rate);
-  node.writes_rate = finite(report.writes_rate);
-  node.clients = report.clients;
-  node.hot_keys = report.hot_keys;
-  node.cached_entries = report.cached_entries;
-  node.cached_bytes = Bytes{report.cached_bytes};
-  node.stale_confirmed = report.stale_confirmed;
-  node.dimension = detect::to_string(report.dimension);
-  node.hot = finite(report.hot);
-  node.warm = finite(report.warm);
-  node.absent_max = report.absent_max ? finite(*report.absent_max) : kUnknown;
-  node.unseen_rate = report.unseen_rate ? finite(*report.unseen_rate) : kUnknown;
-  node.workers = report.workers;
-  node.redacted = report.redacted;
-  return node;
-}
-
 NodeView node_view(const observe::NodeSeen& seen) {
   NodeView node;
   node.upstream = printable(seen.name);
   node.upstream_up = seen.is_up;
   node.is_watched = seen.is_watched;
-  node.requests_rate = seen.load ? finite(seen.load->requests_rate()) : kUnknown;
-  node.reads_rate = seen.load ? finite(seen.load->reads_rate) : kUnknown;
-  node.writes_rate = seen.load ? finite(seen.load->writes_rate) : kUnknown;
+  node.requests_rate = seen.load ? report::finite_or_unknown(seen.load->requests_rate()) : kUnknown;
+  node.reads_rate = seen.load ? report::finite_or_unknown(seen.load->reads_rate) : kUnknown;
+  node.writes_rate = seen.load ? report::finite_or_unknown(seen.load->writes_rate) : kUnknown;
   node.trouble = one_line(seen.trouble, kSentenceBytesMax);
   return node;
 }
@@ -52,10 +26,10 @@ NodeView node_view(const observe::NodeSeen& seen) {
 SlotView slot_view(const observe::SlotSeen& seen) {
   return {.slot = seen.slot,
           .node = printable(seen.node),
-          .keys = finite(seen.keys),
-          .cpu_share = finite(seen.cpu_share),
-          .bytes_rate = finite(seen.bytes_rate),
-          .rate = finite(seen.rate)};
+          .keys = report::finite_or_unknown(seen.keys),
+          .cpu_share = report::finite_or_unknown(seen.cpu_share),
+          .bytes_rate = report::finite_or_unknown(seen.bytes_rate),
+          .rate = report::finite_or_unknown(seen.rate)};
 }
 
 SourceView source_view(const observe::Observation& seen) {
@@ -68,17 +42,6 @@ SourceView source_view(const observe::Observation& seen) {
           .progress = seen.progress < 0 ? kUnknown : seen.progress};
 }
 
-std::vector<TallyView> tally_views(const std::vector<detect::Tally>& tallies) {
-  std::vector<TallyView> out;
-  for (const detect::Tally& tally : tallies) {
-    if (out.size() == kTalliesShownMax) break;
-    const auto low = static_cast<double>(tally.low);
-    out.push_back(
-        {printable(tally.name), low, std::max(static_cast<double>(tally.high) - low, 0.0)});
-  }
-  return out;
-}
-
 void add_details(const observe::KeyDetails& details, KeyView& key) {
   key.type = printable(details.type);
   key.encoding = printable(details.encoding);
@@ -88,62 +51,12 @@ void add_details(const observe::KeyDetails& details, KeyView& key) {
   key.never_expires = details.never_expires;
 }
 
-KeyView key_view(const report::KeyReport& row, TimePoint at) {
-  const detect::Verdict& verdict = row.verdict;
-  const detect::KeyCount& count = verdict.count;
-  KeyView key;
-  key.name = printable(count.key, detect::kKeyBytesMax);
-  key.raw_name = count.key;
-  key.name_truncated = count.key_truncated;
-  key.db = count.db;
-  key.rate = finite(verdict.rate);
-  key.rate_low = finite(verdict.rate_low);
-  key.rate_high = finite(verdict.rate_high);
-  key.share = finite(verdict.share);
-  key.rule = printable(verdict.rule, detect::kKeyBytesMax);
-  key.dimension = detect::to_string(verdict.measure.dimension);
-  key.window = verdict.measure.window;
-  set_rates(key, {.reads = static_cast<double>(count.reads),
-                  .writes = static_cast<double>(count.writes),
-                  .hits = static_cast<double>(count.hits),
-                  .bytes = static_cast<double>(count.bytes),
-                  .covered = row.covered > Nanos(0) ? row.covered : key.window});
-  key.commands = tally_views(count.commands);
-  key.clients = tally_views(count.clients);
-  key.age = std::max(at - verdict.since, Nanos(0));
-  key.verdict = detect::to_string(verdict.temperature);
-  key.reason = one_line(verdict.reason, detect::kKeyBytesMax);
-  key.cached = row.cached;
-  key.cache_note = printable(row.cache_note);
-  key.level = printable(row.level);
-  key.max_staleness = row.max_staleness;
-  key.limit = printable(row.limit, detect::kKeyBytesMax);
-  key.limited_rate = finite(row.limited_rate);
-  key.warmed = row.warmed;
-  key.coalesce = row.coalesce;
-  key.stale_while_error = row.stale_while_error;
-  key.value_bytes = row.reply_bytes;
-  return key;
-}
-
 TemplatesView templates_view(const report::TemplatesReport& report) {
   TemplatesView out;
-  out.rest_low = finite(report.rest_low);
-  out.rest_high = finite(report.rest_high);
+  out.rest_low = report::finite_or_unknown(report.rest_low);
+  out.rest_high = report::finite_or_unknown(report.rest_high);
   for (const report::TemplateReport& each : report.list) {
-    KeyView& row = out.list.emplace_back();
-    row.name = printable(each.name);
-    row.raw_name = each.name;
-    row.name_truncated = each.name_truncated;
-    row.db = each.db;
-    row.dimension = "requests";
-    row.rate = finite(each.rate);
-    row.rate_low = finite(each.rate_low);
-    row.rate_high = finite(each.rate_high);
-    row.share = finite(each.share);
-    row.reads_rate = finite(each.reads_rate);
-    row.writes_rate = finite(each.writes_rate);
-    row.hits_rate = finite(each.hits_rate);
+    KeyView& row = out.list.emplace_back(report::template_view(each));
     set_hits(row);
   }
   return out;
@@ -153,15 +66,9 @@ std::vector<KeyView> key_views(const observe::Observation& seen) {
   std::vector<KeyView> out;
   const std::vector<report::KeyReport>& rows = seen.report.keys;
   for (std::size_t i = 0; i < std::min(rows.size(), kKeysShownMax); ++i) {
-    KeyView& key = out.emplace_back(key_view(rows[i], seen.report.at));
-    if (i < seen.details.size() && seen.details[i]) add_details(*seen.details[i], key);
-    if (i < seen.answers.size() && seen.answers[i]) {
-      const observe::KeyAnswers& answers = *seen.answers[i];
-      key.absent_rate = answers.absent_share * reads_rate(rows[i].verdict);
-      key.latency_mean = answers.latency_mean;
-      key.latency_p99 = answers.latency_p99;
-    }
-    if (i < seen.node_of_row.size()) key.node = printable(seen.node_of_row[i]);
+    KeyView& key = out.emplace_back(report::key_view(rows[i], seen.report.at));
+    add_seen(seen, i, key);
+    report::complete(key);
   }
   return out;
 }
@@ -203,6 +110,17 @@ std::string not_known_yet(const observe::Observation& first) {
   return "hot keys are not known yet: " + first.facts.name + " is starting";
 }
 
+void add_seen(const observe::Observation& seen, std::size_t row, KeyView& key) {
+  if (row < seen.details.size() && seen.details[row]) add_details(*seen.details[row], key);
+  if (row < seen.answers.size() && seen.answers[row]) {
+    const observe::KeyAnswers& answers = *seen.answers[row];
+    key.absent_rate = answers.absent_share * reads_rate(seen.report.keys[row].verdict);
+    key.latency_mean = answers.latency_mean;
+    key.latency_p99 = answers.latency_p99;
+  }
+  if (row < seen.node_of_row.size()) key.node = printable(seen.node_of_row[row]);
+}
+
 HotkeysView observed_view(const observe::Picture& picture) {
   const observe::Observation& first = picture.sources.front();
   HotkeysView view;
@@ -210,7 +128,7 @@ HotkeysView observed_view(const observe::Picture& picture) {
   view.uptime = std::max(first.report.uptime, Nanos(0));
   view.headline = report::headline(first.report);
   view.hot_means = one_line(first.report.hot_means, detect::kKeyBytesMax);
-  view.node = node_view(first.report);
+  view.node = report::node_view(first.report);
   if (is_verdict_withheld(first)) {
     view.headline = not_known_yet(first);
     view.node.requests_rate = view.node.reads_rate = view.node.writes_rate = kUnknown;

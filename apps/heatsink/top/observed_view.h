@@ -14,6 +14,9 @@ namespace heatsink::app {
 // O(rows). REQUIRES at least one source.
 HotkeysView observed_view(const observe::Picture& picture);
 
+// Adds what the source knows of the key in this row of its report, beside its accesses.
+void add_seen(const observe::Observation& seen, std::size_t row, KeyView& key);
+
 // For display and JSON: "starting", "running", "finished", "failed".
 std::string_view to_string(observe::SourceState state);
 // The reads per second, from the verdict's counts.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "heatsink/tui/number.h"
 #include "heatsink/tui/text.h"
@@ -20,7 +21,7 @@ double looked_at(const std::vector<TallyView>& tallies, double all) {
     doubt = std::min(doubt, tally.doubt);
   }
   const double seen = all - doubt;
-  const bool names_all = tallies.size() < kTalliesShownMax && certain >= seen / 2;
+  const bool names_all = tallies.size() < detect::kTalliesMax && certain >= seen / 2;
   return names_all ? certain : std::max(certain, seen);
 }
 
@@ -105,6 +106,7 @@ tui::Style style_of(const KeyView& key) {
 std::string shown_name(const KeyView& key) { return key.name.empty() ? "\"\"" : key.name; }
 
 double error_of(const KeyView& key) {
+  if (std::isnan(key.rate_high)) return kUnknown;
   return std::max({key.rate - key.rate_low, key.rate_high - key.rate, 0.0});
 }
 

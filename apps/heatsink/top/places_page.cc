@@ -80,7 +80,7 @@ void add_all(Sheet& sheet, const HotkeysView& view, const NodeView& all) {
   sheet.add("all", rates);
   if (std::isnan(all.cpu_offload) && !all.cpu_unknown.empty())
     sheet.add("CPU", "the CPU time taken off is unknown: " + all.cpu_unknown);
-  if (!observed)
+  if (!observed && !view.is_past)
     sheet.add("copies",
               fmt::format("{} ({})", all.cached_entries, tui::size_text(all.cached_bytes)));
   for (const NodeView& node : view.nodes) {
@@ -102,14 +102,17 @@ bool knows(const std::vector<SlotView>& slots, double SlotView::*figure) {
 }
 
 std::string about_slots(const HotkeysView& view) {
+  if (view.is_past && !view.slots.empty())
+    return "RATE/s: what went to the servers then, busiest first; "
+           "the history keeps the busiest ones";
   if (view.sources.empty() && view.slots_by_cpu)
-    return "RATE/s: what this proxy sends; CPU: share of its node's CPU time, of all clients, as "
-           "the servers count it, busiest first";
+    return "RATE/s: what this proxy sends; CPU: share of its node's CPU time, of all clients, "
+           "as the servers count it, busiest first";
   if (view.sources.empty() && !view.slot_advice.empty())
     return "RATE/s: what this proxy sends, busiest first; other clients are not seen";
   if (knows(view.slots, &SlotView::rate))
-    return "sums of the estimates of all scanned keys, busiest first. Use them to compare slots; a "
-           "slot with many cold keys is shown too high";
+    return "sums of the estimates of all scanned keys, busiest first. "
+           "Use them to compare slots; a slot with many cold keys is shown too high";
   if (!view.slots.empty())
     return "counted by the servers, busiest first; CPU: share of its node's CPU";
   std::string out =

@@ -26,7 +26,7 @@ void add(std::vector<TallyView>& sums, const std::vector<TallyView>& tallies) {
 
 void keep_busiest(std::vector<TallyView>& tallies) {
   std::ranges::stable_sort(tallies, std::ranges::greater{}, &TallyView::count);
-  if (tallies.size() > kTalliesShownMax) tallies.resize(kTalliesShownMax);
+  if (tallies.size() > detect::kTalliesMax) tallies.resize(detect::kTalliesMax);
 }
 
 int heat(const KeyView& key) {
@@ -45,7 +45,7 @@ KeyView start_of_sum(const std::vector<const KeyView*>& keys) {
   sum.dimension = hottest.dimension;
   sum.window = hottest.window;
   sum.verdict = hottest.verdict;
-  sum.reason = "hottest: " + hottest.name + ": " + hottest.reason;
+  if (!hottest.verdict.empty()) sum.reason = "hottest: " + hottest.name + ": " + hottest.reason;
   sum.level = hottest.level;
   sum.age = hottest.age;
   sum.bytes_rate = 0;

@@ -144,7 +144,7 @@ TEST(TopRows, TalliesOfATemplateAreBounded) {
   view.keys[0].clients.clear();
   for (int i = 0; i < 8; ++i) view.keys[0].clients.push_back({"a" + std::to_string(i), 10});
   const TopRows rows = rows_of(view, {.order = {}, .filter = {}, .templates = true});
-  EXPECT_EQ(rows.rows[0].key->clients.size(), kTalliesShownMax);
+  EXPECT_EQ(rows.rows[0].key->clients.size(), detect::kTalliesMax);
   EXPECT_EQ(rows.rows[0].key->clients[0].name, "10.0.0.7") << "the busiest are kept";
 }
 

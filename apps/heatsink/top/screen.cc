@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/heatsink/history/moment_text.h"
 #include "apps/heatsink/top/pages.h"
 #include "apps/heatsink/top/paint.h"
 #include "apps/heatsink/top/table.h"
@@ -36,7 +37,23 @@ void add_masters(Row& row, const HotkeysView& view) {
     row.add("masters", fmt::format("{}/{}", up, all), kBad);
 }
 
+// With the day, unless it is today.
+std::string moment_text(WallTime at, WallTime now) {
+  const std::string day = day_text(at), today = day_text(now);
+  return day.substr(0, 10) == today.substr(0, 10) ? clock_text(at) : day;
+}
+
+void draw_past_title(Screen& screen, const TopModel& model) {
+  const PastMoment& past = *model.past;
+  Row row(screen, 0);
+  row.add("Hot keys of " + model.view->node.upstream + " at", moment_text(past.at, model.clock),
+          kBad);
+  row.add("", tui::age_text(model.clock - past.at) + " ago", kBold);
+  if (past.step > std::chrono::seconds(1)) row.add("mean of", format_duration(past.step));
+}
+
 void draw_title(Screen& screen, const TopModel& model) {
+  if (model.past) return draw_past_title(screen, model);
   Row row(screen, 0);
   if (!model.view) {
     row.add("", "heatsink top");
@@ -109,19 +126,38 @@ void draw_rates(Screen& screen, const NodeView& node) {
           fmt::format("{} ({})", node.cached_entries, tui::size_text(node.cached_bytes)));
 }
 
+// What the history has of the node.
+void draw_past_rates(Screen& screen, const TopModel& model) {
+  const NodeView& node = model.view->node;
+  Row row(screen, 1);
+  row.add("requests", rate_text(node.requests_rate))
+      .add("reads", rate_text(node.reads_rate))
+      .add("writes", rate_text(node.writes_rate));
+  if (model.observed) return;
+  row.add("hit ratio", percent_text(node.hit_ratio)).add("misses", rate_text(node.misses_rate));
+  if (std::isnan(node.offload)) return;
+  Row(screen, 2)
+      .add("LOAD TAKEN OFF the server:", tui::signed_percent_text(node.offload),
+           node.offload < 0 ? kBad : kGood)
+      .add("", tui::signed_rate_text(node.commands_rate - node.server_commands_rate),
+           node.offload < 0 ? kBad : kGood);
+}
+
 // Draws both curves on the requests' scale, so that their distance shows the remaining load.
 void draw_curves(Screen& screen, const TopModel& model) {
   constexpr int kLabel = 9, kValue = 12, kCurveColumnsMax = 200;
   const int width = std::clamp(screen.size().width - kLabel - kValue, 0, kCurveColumnsMax);
-  const auto visible = std::min(model.requests.size(), static_cast<std::size_t>(width));
-  const auto first = model.requests.end() - static_cast<std::ptrdiff_t>(visible);
-  const double top = visible == 0 ? 0 : *std::max_element(first, model.requests.end());
+  const std::vector<double>& requests = model.past ? model.past->requests : model.requests;
+  const std::vector<double>& hits = model.past ? model.past->hits : model.hits;
+  const auto visible = std::min(requests.size(), static_cast<std::size_t>(width));
+  const auto first = requests.end() - static_cast<std::ptrdiff_t>(visible);
+  const double top = visible == 0 ? 0 : *std::max_element(first, requests.end());
   screen.put(0, 3, "requests");
-  screen.put(kLabel, 3, tui::sparkline(model.requests, top, width), {.color = Color::kBlue});
+  screen.put(kLabel, 3, tui::sparkline(requests, top, width), {.color = Color::kBlue});
   screen.put(kLabel + width, 3, " max " + rate_text(top), kDim);
   if (model.observed) return;
   screen.put(0, 4, "hits");
-  screen.put(kLabel, 4, tui::sparkline(model.hits, top, width), {.color = Color::kGreen});
+  screen.put(kLabel, 4, tui::sparkline(hits, top, width), {.color = Color::kGreen});
   screen.put(kLabel + width, 4, " same scale", kDim);
 }
 
@@ -171,6 +207,11 @@ void add_threshold(Row& row, const HotkeysView& view) {
 void draw_section(Screen& screen, const TopModel& model, const TopRows& rows) {
   const HotkeysView& view = *model.view;
   const std::size_t hot = count_of(view, "hot"), write_hot = count_of(view, "write-hot");
+  if (model.past && !view.keys.empty()) {
+    Row row(screen, 6);
+    row.add(view.headline, "");
+    return add_choices(row, model, rows);
+  }
   if (hot + write_hot == 0) {
     screen.put(0, 6, view.headline, kGood);
     return;
@@ -212,6 +253,14 @@ void draw_footer(Screen& screen, const TopModel& model) {
   const TopChoices& choices = model.choices;
   const int row = screen.size().height - 1;
   if (choices.prompt) return draw_prompt(screen, choices, row);
+  if (model.past) {
+    const std::string_view more =
+        choices.page == Page::kKeys ? "Enter open  s sort" : "arrows scroll";
+    screen.put(0, row,
+               fmt::format(" q quit  h help  [ ] 10s back, on  {{ }} 10min  Esc {}  {}",
+                           choices.page == Page::kKeys ? "now" : "back", more));
+    return screen.paint_row(row, {.reverse = true});
+  }
   const std::string paused = choices.paused ? "PAUSED, p resume" : "p pause";
   const std::string_view rest = choices.page == Page::kKeys
                                     ? "Enter open  / filter  s sort  t templates  n nodes"
@@ -258,7 +307,10 @@ void draw_rest(Screen& screen, const TopModel& model, int row) {
 
 void draw_table(Screen& screen, const TopModel& model, int last_row, bool with_cursor) {
   const TopRows rows = model.rows();
-  if (model.view->sources.empty()) draw_rates(screen, model.view->node);
+  if (model.past)
+    draw_past_rates(screen, model);
+  else if (model.view->sources.empty())
+    draw_rates(screen, model.view->node);
   draw_curves(screen, model);
   if (!model.view->sources.empty()) draw_sources(screen, *model.view);
   draw_section(screen, model, rows);
@@ -296,7 +348,9 @@ Screen picture(const TopModel& model, tui::Size size, TimePoint now, bool intera
     draw_problem(screen, model, 1, now);
   } else if (model.view) {
     draw_table(screen, model, last_row, interactive);
-    if (model.problem.empty() && !model.observed) draw_coherence(screen, model, 5);
+    if (model.problem.empty() && !model.observed && !model.past) draw_coherence(screen, model, 5);
+    if (!model.past_problem.empty())
+      screen.put(0, 5, "that moment cannot be shown: " + model.past_problem, kBad);
     draw_problem(screen, model, 5, now);
   } else {
     draw_waiting(screen, model);

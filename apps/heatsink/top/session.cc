@@ -8,6 +8,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <csignal>
 #include <iostream>
 #include <memory>
@@ -15,13 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "apps/heatsink/process/end_signals.h"
 #include "apps/heatsink/process/exit_code.h"
-#include "apps/heatsink/process/hang_up.h"
 #include "apps/heatsink/top/input.h"
 #include "apps/heatsink/top/model.h"
 #include "apps/heatsink/top/recording.h"
 #include "apps/heatsink/top/screen.h"
-#include "heatsink/tui/columns.h"
 #include "heatsink/tui/terminal.h"
 #include "heatsink/tui/text.h"
 
@@ -51,12 +51,14 @@ class TopSession {
     signals_.add(SIGQUIT);
     signals_.add(SIGWINCH);
     model_.choices.rows = options.rows;
+    model_.choices.at = options.at;
   }
 
   int run() {
     if (!open_recording() || !open_answers()) return kFailed;
     wait_for_signal();
     if (!for_programs() && !options_.once) open_terminal();
+    if (options_.at && !terminal_) options_.once = true;
     if (!for_programs() && !terminal_ && model_.choices.rows.limit == 0)
       model_.choices.rows.limit = kFrameRowsMax;
     if (options_.csv) print(csv_header());
@@ -169,6 +171,7 @@ class TopSession {
         ended_by_person_ = true;
         return io_.stop();
       }
+      follow_time();
       draw();
       wait_for_key();
     });
@@ -180,6 +183,7 @@ class TopSession {
     constexpr int kEmptyReadsMax = 8;
     int key = terminal_->read_key();
     empty_reads_ = key == tui::kNoKey ? empty_reads_ + 1 : 0;
+    model_.clock = std::chrono::system_clock::now();
     for (; key != tui::kNoKey; key = terminal_->read_key()) {
       if (!pressed(model_, key, terminal_->size())) return false;
     }
@@ -190,7 +194,9 @@ class TopSession {
     poll_timer_.expires_after(options_.interval);
     answers_->look_closer(closer_look());
     answers_->ask([this](Result<TopAnswer> answer) {
+      const bool prints_past = answer.ok() && options_.at && !terminal_;
       polled(std::move(answer));
+      if (prints_past) return;
       if (options_.once || (answers_->finished() && !terminal_)) return io_.stop();
       poll_timer_.async_wait([this](auto error) {
         if (!error) poll();
@@ -198,10 +204,57 @@ class TopSession {
     });
   }
 
+  // Shows the moment that the user wants; asks for it if it is not known yet.
+  void follow_time() {
+    if (!model_.choices.at) return model_.show_now();
+    const WallTime at = *model_.choices.at;
+    if (past_ && at >= past_from_ && at < past_to_) return show_past(at);
+    if (std::exchange(asks_past_, true)) return;
+    const WallTime now = std::chrono::system_clock::now();
+    // A curve of the same length for each length of the steps.
+    const auto before = std::max<WallTime::duration>(std::chrono::minutes(10), (now - at) / 8);
+    past_from_ = at - before;
+    past_to_ = std::min(at + before / 4, now);
+    answers_->ask_past(past_from_, past_to_, [this](Result<heat::HeatMap> map) {
+      asks_past_ = false;
+      past_.reset();
+      if (map.ok()) {
+        past_ = std::move(map).value();
+        follow_time();
+      } else {
+        model_.past_problem = map.error().message;
+        model_.choices.at.reset();
+        model_.show_now();
+      }
+      draw();
+      if (options_.at && !terminal_ && !asks_past_) print_past();
+    });
+  }
+
+  void show_past(WallTime at) {
+    const std::optional<HotkeysView>& now = model_.past ? model_.latest : model_.view;
+    std::optional<PastMoment> moment = past_moment(*past_, at, now.value_or(HotkeysView()));
+    if (moment)
+      model_.show_past(std::move(*moment));
+    else
+      model_.show_gap(at);
+  }
+
+  // Without a terminal: one moment.
+  void print_past() {
+    model_.clock = std::chrono::system_clock::now();
+    if (model_.past_problem.empty())
+      print(frame_text(model_, BootClock::now(), tui::columns_of_environment()));
+    else
+      std::cerr << "heatsink top: --at: " << tui::safe_text(model_.past_problem) << std::endl;
+    io_.stop();
+  }
+
   // The key whose page is open.
   std::optional<CloserLook> closer_look() const {
     const auto& open = model_.open_key;
-    if (model_.choices.page != Page::kKey || !open || open->key.name_truncated) return std::nullopt;
+    if (model_.past || model_.choices.page != Page::kKey || !open || open->key.name_truncated)
+      return std::nullopt;
     return CloserLook{open->key.raw_name, open->key.db};
   }
 
@@ -210,6 +263,10 @@ class TopSession {
     if (model_.choices.paused) return;
     if (answer) {
       model_.answered(std::move(answer->view));
+      if (options_.at && model_.answers == 1) {
+        follow_time();
+        if (!terminal_) return;
+      }
     } else {
       model_.failed(answer.error().message, BootClock::now());
     }
@@ -230,6 +287,7 @@ class TopSession {
   }
 
   void draw() {
+    model_.clock = std::chrono::system_clock::now();
     if (terminal_) terminal_->show(draw_top(model_, terminal_->size(), BootClock::now()));
   }
 
@@ -241,7 +299,8 @@ class TopSession {
   bool ended_early() const { return model_.answers > 0 && !answers_->failure().empty(); }
 
   int exit_code() const {
-    if (!recording_problem_.empty()) return kFailed;
+    if (!recording_problem_.empty() || (options_.at && !model_.past_problem.empty()))
+      return kFailed;
     if (ended_early() && !ended_by_person_) return kFailed;
     if (options_.once) return model_.problem.empty() && model_.answers > 0 ? kDone : kFailed;
     return model_.answers > 0 || ended_by_person_ ? kDone : kFailed;
@@ -257,6 +316,9 @@ class TopSession {
   asio::posix::stream_descriptor input_;
   std::unique_ptr<TopAnswers> answers_;
   std::unique_ptr<tui::Terminal> terminal_;
+  std::optional<heat::HeatMap> past_;  // from past_from_ to past_to_
+  WallTime past_from_{}, past_to_{};
+  bool asks_past_ = false;
   std::optional<Recording> recording_;
   std::string recording_problem_;
   int empty_reads_ = 0;

@@ -10,6 +10,7 @@
 #include "apps/heatsink/top/csv.h"
 #include "apps/heatsink/top/rows.h"
 #include "heatsink/base/clock.h"
+#include "heatsink/base/wall_time.h"
 #include "heatsink/net/address.h"
 #include "heatsink/tui/terminal.h"
 
@@ -20,10 +21,11 @@ struct TopOptions {
   std::string token;                     // for the admin API; "": none
   std::optional<ObservedServer> server;  // observe this server instead of asking `admin`
   Nanos interval = std::chrono::seconds(1);
-  Nanos run_for{0};   // 0: until the user ends it
-  bool once = false;  // one answer, as text
-  bool json = false;  // the answers, one per line, with the keys that `rows` chooses
-  bool csv = false;   // a header, then the rows of each answer (csv.h)
+  Nanos run_for{0};            // 0: until the user ends it
+  std::optional<WallTime> at;  // begin with this moment of the proxy's history
+  bool once = false;           // one answer, as text
+  bool json = false;           // the answers, one per line, with the keys that `rows` chooses
+  bool csv = false;            // a header, then the rows of each answer (csv.h)
   CsvText csv_text = CsvText::kAsItIs;
   RowChoices rows{};  // the initial choices
   tui::Colors colors = tui::Colors::kIfWanted;

@@ -13,8 +13,8 @@ namespace heatsink::app {
 namespace {
 
 constexpr std::string_view kOfAProxy =
-    "the proxy or the library itself: it counts every access that passes through it, within the "
-    "bounds of ERR, and sends the server no command for this";
+    "the proxy or the library itself: it counts every access that passes through it, "
+    "within the bounds of ERR, and sends the server no command for this";
 
 std::string title_of(const SourceView& source) {
   std::string out = source.name + ", " + source.state;

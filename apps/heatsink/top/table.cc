@@ -9,7 +9,6 @@
 
 #include "apps/heatsink/top/paint.h"
 #include "heatsink/tui/number.h"
-#include "heatsink/tui/sparkline.h"
 
 namespace heatsink::app {
 namespace {
@@ -80,7 +79,7 @@ std::vector<Field> fields(const Worth& worth) {
     return TableCell{state_of(s.key), style_of(s.key)};
   });
   add({"SINCE", Align::kRight, 0, 3}, [](const Shown& s) {
-    return TableCell{tui::age_text(s.key.age), {}};
+    return TableCell{s.key.verdict.empty() ? "" : tui::age_text(s.key.age), {}};
   });
   add({"BYTES/s", Align::kRight, 0, 4}, [](const Shown& s) {
     return TableCell{count_text(s.key.bytes_rate), {}};

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "apps/heatsink/top/view_members.h"
-#include "heatsink/base/base64.h"
+#include "apps/heatsink/top/cluster_load.h"
+#include "heatsink/report/key_fields.h"
 
 namespace heatsink::app {
 namespace {
@@ -30,35 +30,7 @@ Result<json::value> parse(std::string_view text) {
 
 NodeView read_node(Members members) {
   NodeView node;
-  members.read("upstream", node.upstream);
-  members.read("upstream_up", node.upstream_up);
-  members.read("coherence", node.coherence);
-  members.read("requests_rate", node.requests_rate);
-  members.read("reads_rate", node.reads_rate);
-  members.read("writes_rate", node.writes_rate);
-  members.read("hits_rate", node.hits_rate);
-  members.read("misses_rate", node.misses_rate);
-  members.read("hit_ratio", node.hit_ratio);
-  members.read("offload", node.offload);
-  members.read("clients", node.clients);
-  members.read("hot_keys", node.hot_keys);
-  members.read("cached_entries", node.cached_entries);
-  members.read("cached_bytes", node.cached_bytes.count);
-  members.read("stale_confirmed", node.stale_confirmed);
-  members.read("dimension", node.dimension);
-  members.read("hot", node.hot);
-  members.read("warm", node.warm);
-  if (members.has("commands_rate")) {
-    members.read("commands_rate", node.commands_rate);
-    members.read("server_commands_rate", node.server_commands_rate);
-  }
-  if (members.has("cpu_offload")) members.read("cpu_offload", node.cpu_offload);
-  if (members.has("cpu_unknown")) members.read("cpu_unknown", node.cpu_unknown);
-  if (members.has("absent_max")) members.read("absent_max", node.absent_max);
-  if (members.has("unseen_rate")) members.read("unseen_rate", node.unseen_rate);
-  if (members.has("may_be_pause")) members.read("may_be_pause", node.may_be_pause);
-  if (members.has("workers")) members.read("workers", node.workers);
-  if (members.has("redacted")) members.read("redacted", node.redacted);
+  report::read_fields(members, report::node_fields(), node);
   return node;
 }
 
@@ -88,94 +60,11 @@ SlotView read_slot(Members members) {
   return out;
 }
 
-void read_parts(Members& members, KeyView& key) {
-  AccessCounts counts;
-  members.read("reads", counts.reads);
-  members.read("writes", counts.writes);
-  members.read("hits", counts.hits);
-  members.read("bytes", counts.bytes);
-  members.read("window_seconds", key.window);
-  counts.covered = key.window;
-  // Earlier versions of the answer lack it.
-  if (members.has("counted_seconds")) members.read("counted_seconds", counts.covered);
-  set_rates(key, counts);
-}
-
-void read_tallies(Members& members, std::string_view name, std::vector<TallyView>& out,
-                  std::optional<Error>& error) {
-  const json::value* list = members.find(name, "an array", json::kind::array);
-  if (list == nullptr) return;
-  for (const json::value& value : list->get_array()) {
-    if (!value.is_object()) error = not_hotkeys("\"" + std::string(name) + "\" must hold objects");
-    if (error || out.size() == kTalliesShownMax) return;
-    Members tally(value.get_object(), error);
-    out.emplace_back();
-    tally.read("name", out.back().name);
-    tally.read("low", out.back().count);
-    double high = 0;
-    tally.read("high", high);
-    out.back().doubt = std::max(high - out.back().count, 0.0);
-  }
-}
-
-void read_name(Members& members, KeyView& key, std::optional<Error>& error) {
-  std::string encoded;
-  members.read("name", key.name);
-  members.read("name_base64", encoded);
-  members.read("name_truncated", key.name_truncated);
-  std::optional<std::string> bytes = from_base64(encoded);
-  if (!bytes && !error) error = not_hotkeys("\"name_base64\" must be base64");
-  if (bytes) key.raw_name = *std::move(bytes);
-}
-
-// Members that the first versions of the answer lack, and members that may be null.
-void read_optional(Members& members, KeyView& key) {
-  if (members.has("max_staleness_seconds"))
-    members.read("max_staleness_seconds", key.max_staleness.emplace());
-  if (members.has("limit")) members.read("limit", key.limit);
-  if (members.has("limited_rate")) members.read("limited_rate", key.limited_rate);
-  if (members.has("warmed")) members.read("warmed", key.warmed);
-  if (members.has("coalesce_seconds")) members.read("coalesce_seconds", key.coalesce);
-  if (members.has("stale_while_error_seconds"))
-    members.read("stale_while_error_seconds", key.stale_while_error);
-  if (members.has("reply_bytes")) members.read("reply_bytes", key.value_bytes.emplace().count);
-  if (members.has("value_bytes")) members.read("value_bytes", key.value_bytes.emplace().count);
-  if (members.has("memory_bytes")) members.read("memory_bytes", key.memory_bytes.emplace().count);
-  if (members.has("type")) members.read("type", key.type);
-  if (members.has("encoding")) members.read("encoding", key.encoding);
-  if (members.has("ttl_seconds")) members.read("ttl_seconds", key.ttl.emplace());
-  if (members.has("absent_rate")) members.read("absent_rate", key.absent_rate);
-  if (members.has("latency_mean_seconds"))
-    members.read("latency_mean_seconds", key.latency_mean.emplace());
-  if (members.has("latency_p99_seconds"))
-    members.read("latency_p99_seconds", key.latency_p99.emplace());
-  if (members.has("never_expires")) members.read("never_expires", key.never_expires);
-  if (members.has("value_problem")) members.read("value_problem", key.value_problem);
-  if (members.has("node")) members.read("node", key.node);
-}
-
-KeyView read_key(Members members, std::optional<Error>& error) {
+KeyView read_key(Members members) {
   KeyView key;
-  read_name(members, key, error);
-  members.read("db", key.db);
-  members.read("rate", key.rate);
-  members.read("rate_low", key.rate_low);
-  members.read("rate_high", key.rate_high);
-  members.read("share", key.share);
-  members.read("rule", key.rule);
-  members.read("dimension", key.dimension);
-  read_parts(members, key);
-  read_tallies(members, "commands", key.commands, error);
-  read_tallies(members, "clients", key.clients, error);
-  members.read("hit_ratio", key.hit_ratio);
-  if (members.has("offload")) members.read("offload", key.offload);
-  members.read("age_seconds", key.age);
-  members.read("verdict", key.verdict);
-  members.read("reason", key.reason);
-  members.read("cached", key.cached);
-  members.read("cache_note", key.cache_note);
-  members.read("level", key.level);
-  read_optional(members, key);
+  report::read_name(members, key);
+  report::read_fields(members, report::key_fields(), key);
+  report::complete(key);
   return key;
 }
 
@@ -184,22 +73,15 @@ void read_keys(const json::array& keys, HotkeysView& view, std::optional<Error>&
   for (const json::value& key : keys) {
     if (!key.is_object()) error = not_hotkeys("\"keys\" must hold objects");
     if (error) return;
-    view.keys.push_back(read_key(Members(key.get_object(), error), error));
+    view.keys.push_back(read_key(Members(key.get_object(), error)));
   }
 }
 
-KeyView read_template(Members members, std::optional<Error>& error) {
+KeyView read_template(Members members) {
   KeyView out;
-  read_name(members, out, error);
+  report::read_name(members, out);
+  report::read_fields(members, report::template_fields(), out);
   out.dimension = "requests";
-  members.read("db", out.db);
-  members.read("rate", out.rate);
-  members.read("rate_low", out.rate_low);
-  members.read("rate_high", out.rate_high);
-  members.read("share", out.share);
-  members.read("reads_rate", out.reads_rate);
-  members.read("writes_rate", out.writes_rate);
-  members.read("hits_rate", out.hits_rate);
   set_hits(out);
   return out;
 }
@@ -218,7 +100,7 @@ void read_templates(Members members, HotkeysView& view, std::optional<Error>& er
   for (const json::value& each : list->get_array()) {
     if (!each.is_object()) error = not_hotkeys("\"templates\" must hold objects");
     if (error || out.list.size() == kTemplatesShownMax) return;
-    out.list.push_back(read_template(Members(each.get_object(), error), error));
+    out.list.push_back(read_template(Members(each.get_object(), error)));
   }
 }
 
@@ -333,23 +215,6 @@ void read_sources(const json::object& document, HotkeysView& view, std::optional
 }
 
 }  // namespace
-
-void set_rates(KeyView& key, const AccessCounts& counts) {
-  const double all = counts.reads + counts.writes;
-  const double seconds = std::chrono::duration<double>(counts.covered).count();
-  if (!(all > 0) || !(seconds > 0)) return;
-  const double rate = key.dimension == "requests" ? key.rate : all / seconds;
-  key.reads_rate = rate * counts.reads / all;
-  key.writes_rate = rate * counts.writes / all;
-  key.hits_rate = rate * counts.hits / all;
-  key.misses_rate = rate * std::max(counts.reads - counts.hits, 0.0) / all;
-  key.bytes_rate = key.dimension == "bytes" ? key.rate : rate * counts.bytes / all;
-}
-
-void set_hits(KeyView& pattern) {
-  pattern.misses_rate = std::max(pattern.reads_rate - pattern.hits_rate, 0.0);
-  pattern.hit_ratio = pattern.reads_rate > 0 ? pattern.hits_rate / pattern.reads_rate : 0;
-}
 
 void forget_hits(HotkeysView& view) {
   NodeView& node = view.node;

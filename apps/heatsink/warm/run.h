@@ -2,7 +2,7 @@
 // Orders a running proxy to warm keys, batch by batch.
 #pragma once
 
-#include "apps/heatsink/warm/order.h"
+#include "apps/heatsink/warm/ask.h"
 
 namespace heatsink::app {
 

@@ -33,13 +33,13 @@ bool add_exceptions(PyObject* module) {
       exceptions.error, nullptr);
   exceptions.load_failed =
       PyErr_NewExceptionWithDoc("heatsink.LoadFailed",
-                                "This caller waited for another caller's load, which raised an "
-                                "exception that cannot be copied.",
+                                "This caller waited for another caller's load, "
+                                "which raised an exception that cannot be copied.",
                                 exceptions.error, nullptr);
   exceptions.server_error = PyErr_NewExceptionWithDoc(
       "heatsink.ServerError",
-      "The server of server_url refused the request, cannot be reached, or did not answer. After a "
-      "write without an answer it is unknown whether the server executed it.",
+      "The server of server_url refused the request, cannot be reached, or did not answer. "
+      "After a write without an answer it is unknown whether the server executed it.",
       exceptions.error, nullptr);
   return add(module, "Error", exceptions.error) &&
          add(module, "ServerError", exceptions.server_error) &&
@@ -63,8 +63,11 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 }  // namespace
 }  // namespace heatsink::python
 
-// Python looks for this name.
-// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+// Python looks for this name, which is reserved in C++.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"
+#endif
+// NOLINTNEXTLINE(readability-identifier-naming)
 PyMODINIT_FUNC PyInit__native() {
   using namespace heatsink::python;  // NOLINT(google-build-using-namespace)
   if (heatsink_abi_version() != HEATSINK_ABI_VERSION) {

@@ -59,7 +59,7 @@ class ClusterMaker {
     shard.at = TimePoint(std::chrono::seconds(below(100)));
     shard.window = std::chrono::seconds(10);
     shard.covered = std::chrono::seconds(below(11));
-    shard.settled = below(2) == 0;
+    shard.covers_window = below(2) == 0;
     shard.sampled = below(4) == 0;
     shard.absent_max = below(20);
     for (std::uint64_t hash = 1; hash <= 40; ++hash) {

@@ -35,11 +35,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 public class Client {
   private static int port;
@@ -315,6 +318,34 @@ public class Client {
     }
   }
 
+  /** Keeps the value of a hot key in this process. */
+  private static void verdicts(RedisCommands<String, String> r) throws Exception {
+    Map<String, String> near = new ConcurrentHashMap<>();
+    Pattern hot = Pattern.compile("\"key\":\"(\\w+)\",\"db\":0,\"state\":\"(hot|write-hot)\"");
+    r.set("verdict", "kept");
+    try (StatefulRedisPubSubConnection<String, String> own =
+             client.connectPubSub(address().build())) {
+      Set<String> names = ConcurrentHashMap.newKeySet();
+      own.addListener(new RedisPubSubAdapter<>() {
+        @Override
+        public void message(String channel, String json) {
+          if (json.contains("\"type\":\"list\"")) names.clear();
+          hot.matcher(json).results().forEach(key -> names.add(key.group(1)));
+        }
+      });
+      own.sync().subscribe("__heatsink__:hot");
+      until(() -> {
+        for (int i = 0; i < 20; ++i) {
+          String value = near.containsKey("verdict") ? near.get("verdict") : r.get("verdict");
+          equal(value, "kept");
+          if (names.contains("verdict")) near.put("verdict", value);
+        }
+        return near.containsKey("verdict");
+      }, "it is kept here");
+      own.sync().unsubscribe("__heatsink__:hot");
+    }
+  }
+
   private static void play(String name, RedisCommands<String, String> r, Step step)
       throws Exception {
     step.run(r);
@@ -341,6 +372,7 @@ public class Client {
     play("restart_server", r, own -> restart(own, "SERVER"));
     play("outage", r, Client::outage);
     play("restart_proxy", r, own -> restart(own, "PROXY"));
+    play("verdicts", r, Client::verdicts);
   }
 
   public static void main(String[] args) throws Exception {

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program does with redis-py. Arguments: port, RESP version, and with TLS the authority."""
 
+import base64
 import concurrent.futures
+import json
 import sys
 import time
 
@@ -238,9 +240,48 @@ def restart_proxy(r):
     assert r.get("after") == b"restart"
 
 
+def take_news(message, hot):
+    """As docs/guides/verdicts.md has it."""
+    news = json.loads(message["data"])
+    if news["type"] == "list":
+        hot.clear()
+    for key in news.get("keys", [news]):
+        name = key["key"] or base64.b64decode(key["key_base64"])
+        (hot.add if key["state"] in ("hot", "write-hot") else hot.discard)(name)
+
+
+def verdicts(r):
+    """Keeps the values of hot keys in this process, and of no others."""
+    hot, near = set(), {}
+    r.mset({"verdict": "kept", b"\xff": "kept"})
+    with connect().pubsub(ignore_subscribe_messages=True) as channel:
+        channel.subscribe("__heatsink__:hot")
+
+        def all_are_hot():
+            for _ in range(20):
+                for name in ("verdict", b"\xff"):
+                    value = near[name] if name in near else r.get(name)
+                    assert value == b"kept"
+                    if name in hot:
+                        near[name] = value
+            while message := channel.get_message():
+                take_news(message, hot)
+            return len(near) == 2
+
+        until(all_are_hot, "both are kept here")
+        channel.subscribe("__heatsink__:hot", "news")  # once more, beside one of the server
+        until(lambda: r.publish("news", "x") == 1, "the server knows the other channel")
+
+        def heard():
+            message = channel.get_message(timeout=1)
+            return message and message["channel"] == b"news"
+
+        until(heard, "a message of the other channel")
+
+
 client = connect()
 for step in (startup, password, acl_user, values, pipeline, transaction, publish_and_subscribe,
              script, function, blocking, scan, streams, databases, pool, hot_reads, big_value,
-             restart_server, outage, restart_proxy):
+             restart_server, outage, restart_proxy, verdicts):
     step(client)
     print("ok", step.__name__, flush=True)

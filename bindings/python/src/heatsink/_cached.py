@@ -87,8 +87,8 @@ def _by_template(template: str, function: Callable[..., Any]) -> Callable[..., s
     }
     if unknown := sorted(wanted - set(names)):
         raise ValueError(
-            f"the key {template!r} names {unknown[0]!r}, which is not a parameter of "
-            f"{function.__qualname__}{signature}"
+            f"the key {template!r} names {unknown[0]!r}, "
+            f"which is not a parameter of {function.__qualname__}{signature}"
         )
     kinds = {parameter.kind for parameter in signature.parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:

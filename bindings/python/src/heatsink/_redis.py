@@ -64,8 +64,8 @@ def wrap(
         raise TypeError("options cannot be combined with client: set them on that Client")
     elif coherent and not _has_server(client):
         raise TypeError(
-            "the server cannot notify this Client of changes: create it with server_url=, pass its "
-            "options to wrap() in place of it, or pass coherent=False"
+            "the server cannot notify this Client of changes: create it with server_url=, "
+            "pass its options to wrap() in place of it, or pass coherent=False"
         )
     elif _has_server(client) and not coherent:
         raise _contradiction()

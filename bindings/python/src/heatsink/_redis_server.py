@@ -89,9 +89,9 @@ def _check(kind: type, keywords: dict[str, Any]) -> None:
 
 def _unknown(why: str) -> ValueError:
     return ValueError(
-        f"wrap() cannot take the server from this client: {why}. Pass server_url=, the URL of the "
-        "same server and database (docs/reference/library-options.md), or coherent=False for "
-        "copies that may be expire_after_write old"
+        f"wrap() cannot take the server from this client: {why}. Pass server_url=, "
+        "the URL of the same server and database (docs/reference/library-options.md), "
+        "or coherent=False for copies that may be expire_after_write old"
     )
 
 

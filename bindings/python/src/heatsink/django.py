@@ -30,8 +30,8 @@ class RedisCacheClient(backend.RedisCacheClient):  # type: ignore[misc]
         super().__init__(servers, **options)
         if len(servers) != 1:
             raise ImproperlyConfigured(
-                "heatsink.django.RedisCache needs one server in LOCATION, the master: what a "
-                "replica answers may be old, and would stay in a copy"
+                "heatsink.django.RedisCache needs one server in LOCATION, the master: "
+                "what a replica answers may be old, and would stay in a copy"
             )
         self._heatsink = heatsink or {}
         self._name = repr((servers, sorted(options.items()), sorted(self._heatsink.items())))

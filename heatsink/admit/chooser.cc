@@ -15,13 +15,13 @@ constexpr double kDecay = 0.9;
 constexpr double kMargin = 0.002;
 // Less is within the error of the costs, so nothing is copied.
 constexpr double kWorthwhile = 0.01;
+// Where nothing is copied, copies begin for more than that: each beginning costs fills, and the
+// counting of all reads as much as copies spare where they save little.
+constexpr double kWorthBeginning = 0.05;
 // An empty cache pays for fills before any copy has served, so it seems to lose. An alternative is
 // not judged by kWorthwhile before the miniatures have seen so many reads: it may lose nothing so
 // far, but need not gain.
 constexpr double kReadsUntilFair = 1024;
-// What copies have done in fact, over about five calls of measured(), counts from so many reads.
-constexpr double kMeasuredKept = 0.8;
-constexpr double kMeasuredMin = 2000;
 constexpr double kLossAtFirst = 0.001;
 // The first decision comes early, because a proxy that starts copies nothing useful before it.
 constexpr std::uint64_t kFirstInterval = 64;
@@ -68,7 +68,8 @@ Chooser::Chooser(const ChooserOptions& options, const Choice& first)
       choice_(first),
       interval_(kFirstInterval),
       began_by_guess_(options.is_guess),
-      interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)) {
+      interval_max_(std::max<std::uint64_t>(2 * options.copies / (sample_mask_ + 1), 512)),
+      in_fact_(options.life) {
   for (const Choice& choice : alternatives())
     alternatives_.push_back({Miniature(choice, in_miniature(options))});
   if (options.is_guess) guess_ = first;
@@ -113,21 +114,25 @@ void Chooser::decide(TimePoint now) {
   }
   const Alternative& best = this->best();
   const bool is_fair = best.tally.reads >= kReadsUntilFair;
-  const double needed = is_fair ? kWorthwhile : -kLossAtFirst;
+  const bool copies_nothing = choice_.reads == Choice::kNever;
+  double needed = is_fair ? kWorthwhile : -kLossAtFirst;
+  if (copies_nothing) needed = std::max(kWorthBeginning, in_fact_.doubt());
   const double possible = best.tally.saved(costs_);
   if (possible <= needed && current <= kWorthwhile / 2) {
     const bool is_known = is_fair || !began_by_guess_;
-    if (is_known && !pays_in_fact()) choice_.reads = Choice::kNever;
+    if (is_known && in_fact_.saved(costs_) <= kWorthwhile) choice_.reads = Choice::kNever;
   } else if (possible > current + kMargin && (is_fair || !options_.is_proven)) {
+    if (copies_nothing) in_fact_.begin();
     choice_ = best.miniature.choice();
   }
   if (choice_.reads != Choice::kNever) curve_.follow(choice_);
 }
 
-void Chooser::measured(const Miniature::Counts& counts) { measured_.add(counts, kMeasuredKept); }
-
-bool Chooser::pays_in_fact() const {
-  return measured_.reads >= kMeasuredMin && measured_.saved(costs_) > kWorthwhile;
+void Chooser::measured(const Miniature::Counts& counts) {
+  in_fact_.note(counts, costs_);
+  if (choice_.reads == Choice::kNever || guess_ || !in_fact_.loses()) return;
+  in_fact_.give_up(std::max(best().tally.saved(costs_), kWorthwhile));
+  choice_.reads = Choice::kNever;
 }
 
 // The first one of those that save most.

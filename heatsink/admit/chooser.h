@@ -11,6 +11,7 @@
 #include "heatsink/admit/copy_curve.h"
 #include "heatsink/admit/costs.h"
 #include "heatsink/admit/miniature.h"
+#include "heatsink/admit/savings_in_fact.h"
 #include "heatsink/admit/tally.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/direct_mapped_table.h"
@@ -62,7 +63,8 @@ class Chooser {
   void filled(KeyHash key, Nanos life);
 
   // What all copies have done since the last call, of about a second. Where they pay in fact, they
-  // are not given up for what the sample says: the busiest keys may be outside of it.
+  // are not given up for what the sample says: the busiest keys may be outside of it. Where they
+  // lose in fact, they are given up, whatever the sample says (docs/decisions/0126).
   void measured(const Miniature::Counts& counts);
   // From now on, for the past as well (but reads_to_pay).
   void set_costs(const Costs& costs);
@@ -90,8 +92,6 @@ class Chooser {
   void decide(TimePoint now);
   const Alternative& best() const;
   const Alternative& current_or_best() const;
-  bool pays_in_fact() const;
-
   const ChooserOptions options_;
   const std::uint64_t sample_mask_;
   Costs costs_;
@@ -104,7 +104,7 @@ class Chooser {
   std::uint64_t interval_;       // reads between decisions: grows to interval_max_
   const bool began_by_guess_;
   const std::uint64_t interval_max_;
-  Tally measured_;
+  SavingsInFact in_fact_;
   TimePoint decided_at_{};
   double seconds_ = 0;  // in which the tallies came, with the same loss
 };

@@ -17,9 +17,13 @@ double spared_wake_ups(const TrafficShape& shape) {
   return shape.spared_wake_ups >= 0 ? shape.spared_wake_ups : 1 / (shape.at_once * shape.at_once);
 }
 
+// A hit may take a worker longer than to send the read on. Costs are multiples of what a hit spares
+// in all, so that has to be more than nothing.
 double spared_by_hit(const TrafficShape& shape, const Prices& prices) {
-  return prices.server_weight * spared_seconds(shape, prices.server) +
-         spared_seconds(shape, prices.proxy);
+  constexpr double kLeast = 0.05e-6;
+  return std::max(prices.server_weight * spared_seconds(shape, prices.server) +
+                      spared_seconds(shape, prices.proxy),
+                  kLeast);
 }
 
 double push(const Prices& prices) {

@@ -150,17 +150,25 @@ void CopyAdmission::tick(TimePoint now, Nanos cpu) {
   note_own_work(now, cpu);
   chooser_->tick(now);
   savings_.tick(now);
-  shared_.table.drop_unfilled(now - 2 * shared_.options().expire_after_write, kSweptPerTick);
+  // Where nothing is copied any more, entries without a copy only make each look-up dearer.
+  const bool copies_nothing = chooser_->choice().reads == admit::Choice::kNever;
+  shared_.table.drop_unfilled(now - (copies_nothing ? 1 : 2) * shared_.options().expire_after_write,
+                              (copies_nothing ? 4 : 1) * kSweptPerTick);
 }
 
 void CopyAdmission::note_own_work(TimePoint now, Nanos cpu) {
   const CopyChooser::KeeperWork total{.time = now.time_since_epoch(),
                                       .cpu = cpu,
                                       .fills = counters_.read(Count::kFills),
-                                      .ends = counters_.read(Count::kInvalidations)};
+                                      .ends = counters_.read(Count::kInvalidations),
+                                      .held_ends = held_ends_};
   const CopyChooser::KeeperWork before = std::exchange(own_work_, total);
-  if (before.cpu == Nanos(0)) return;  // the first time, or it is not measured
-  chooser_->saw(total - before);
+  if (before.time != Nanos(0)) chooser_->saw(total - before);
+}
+
+void CopyAdmission::ended(const cache::Entry& entry) {
+  savings_.ended(entry.hash());
+  if (entry.stays()) ++held_ends_;
 }
 
 Learned CopyAdmission::learned() const { return chooser_ ? chooser_->learned() : Learned{}; }

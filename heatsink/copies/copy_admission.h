@@ -35,8 +35,8 @@ class CopyAdmission {
   void admit(FillRequest& request, TimePoint now);
   // A fill has ended.
   void filled(const FillRequest& asked, FillOutcome outcome);
-  // The server has said that a key has changed that had a copy.
-  void ended(KeyHash key) { savings_.ended(key); }
+  // The server has said that this key has changed, which has a copy.
+  void ended(const cache::Entry& entry);
 
   // Gives and takes entries by the latest judging: `changes`, and all `verdicts` after them.
   void follow(std::span<const detect::Change> changes, std::span<const detect::Verdict> verdicts,
@@ -81,6 +81,7 @@ class CopyAdmission {
   const Warmer& warmer_;
   std::optional<CopyChooser> chooser_;
   CopyChooser::KeeperWork own_work_;  // in total, at the last tick()
+  std::uint64_t held_ends_ = 0;       // of copies of keys that are held
   admit::CopySavings savings_;        // empty without a choice
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/copies/copy_chooser.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,6 +18,7 @@ static_assert(admit::Costs::kTogetherMax == WorkerCopies::kGatheredMax);
 constexpr double kSavedToHold = 0.2;
 constexpr double kSavedToStay = 0.1;
 
+constexpr double kLeastCarried = 0.01;  // a hit spares a worker next to nothing
 constexpr double kNanosPerSecond = 1e9;
 
 Nanos nanos(double seconds) { return Nanos(std::llround(seconds * kNanosPerSecond)); }
@@ -24,10 +26,18 @@ double seconds_of(Nanos time) { return std::chrono::duration<double>(time).count
 constexpr double kWanderKept = 0.97;  // per second: about half a minute
 constexpr double kSureness = 2;       // standard deviations
 
-// What a hit spares a worker: up to three times more or less than on the machine of the prices. Of
-// the time per operation nothing is believed.
+// What a worker takes without copies for a command, and for a system call that reads requests, by
+// bench/total.py. Without the second one, a move from pipelines to lone requests would look as if
+// hits had spared so much.
+constexpr double kOfCommand = 0.15e-6, kOfClientRead = 6.15e-6;
+
+// What a hit spares a worker: up to three times more than on the machine of the prices, or that
+// much less than nothing. To look a copy up in a cache of many is a few misses of the processor's
+// cache, and to send one more read on with others takes less. A worker's second differs from the
+// one before by a twentieth where nothing has changed, which is as much as many hits spare: so it
+// takes about a minute to believe otherwise.
 constexpr admit::PriceScale::Belief kOfWorker{
-    .idle = 0, .work_s = 0.02, .idle_s = 3e-5, .min = 1.0 / 3, .max = 3};
+    .idle = 1, .work_s = 0.05, .idle_s = 0.02, .min = -3, .max = 3};
 
 }  // namespace
 
@@ -47,6 +57,8 @@ Learned CopyChooser::learned() const {
                   .worker_scale = measured(worker_scale_.scale()),
                   .at_once = shape.at_once,
                   .awaited = shape.awaited};
+  // The hand-over's message has no scale below 0.
+  if (learned.worker_scale) learned.worker_scale = std::max(*learned.worker_scale, kLeastCarried);
   if (!chooser_->is_guess()) learned.choice = choice();
   return learned;
 }
@@ -94,6 +106,8 @@ void CopyChooser::saw(const ServerWork& work) {
 }
 
 void CopyChooser::saw(const KeeperWork& work) {
+  earned_ends_ += work.ends - std::min(work.held_ends, work.ends);
+  if (work.cpu <= Nanos(0)) return;
   constexpr admit::ProxyPrices kUnscaled{};
   const double predicted = static_cast<double>(work.fills) * chooser_->keeper_seconds(kUnscaled) +
                            static_cast<double>(work.ends) * kUnscaled.push;
@@ -102,8 +116,8 @@ void CopyChooser::saw(const KeeperWork& work) {
 }
 
 // One figure for all that a worker takes. What differs between a hit and a forwarded read shows
-// when the share of the hits changes: by least squares, the time per operation falls by so much per
-// hit. While the share stays, nothing is learned.
+// when the share of the hits changes: by least squares, the time falls by so much per hit, beside
+// what the same commands take without copies. While the share stays, nothing is learned.
 void CopyChooser::measure_workers() {
   if (done_.cpu <= Nanos(0)) return set_prices();
   constexpr admit::ProxyPrices kUnscaled{};
@@ -111,8 +125,9 @@ void CopyChooser::measure_workers() {
       static_cast<double>(done_.awaited_fills + done_.gathered_fills) * kUnscaled.ask_for_fill;
   const double spared =
       static_cast<double>(done_.hits) * admit::spared_seconds(chooser_->traffic(), kUnscaled);
-  worker_scale_.note(seconds_of(done_.cpu) - asking, -spared,
-                     static_cast<double>(done_.hits + done_.commands));
+  const double without_copies = kOfCommand * static_cast<double>(done_.hits + done_.commands) +
+                                kOfClientRead * static_cast<double>(done_.client_reads);
+  worker_scale_.note(seconds_of(done_.cpu) - asking, -spared, without_copies);
   set_prices();
 }
 
@@ -148,7 +163,8 @@ void CopyChooser::tick(TimePoint now) {
   measure_workers();
   chooser_->measured({.reads = done_.commands + done_.earned_hits,
                       .hits = done_.earned_hits,
-                      .fills = done_.awaited_fills + done_.gathered_fills});
+                      .fills = done_.awaited_fills + done_.gathered_fills,
+                      .ended = std::exchange(earned_ends_, 0)});
   done_ = {};
   chooser_->tick(held(), now);
   follow();

@@ -43,12 +43,14 @@ class CopyChooser {
   void saw(const ServerWork& work);
   // What the keeper itself has done since the last call, of about a second.
   struct KeeperWork {
-    Nanos time{0}, cpu{0};
-    std::uint64_t fills = 0, ends = 0;
+    Nanos time{0}, cpu{0};  // no cpu: it is not measured
+    std::uint64_t fills = 0;
+    // Pushes of the server, also for names whose copies have left the cache; those for held keys.
+    std::uint64_t ends = 0, held_ends = 0;
 
     friend KeeperWork operator-(const KeeperWork& now, const KeeperWork& then) {
       return {now.time - then.time, now.cpu - then.cpu, now.fills - then.fills,
-              now.ends - then.ends};
+              now.ends - then.ends, now.held_ends - then.held_ends};
     }
   };
   void saw(const KeeperWork& work);
@@ -112,7 +114,8 @@ class CopyChooser {
   admit::Scale server_scale_{.value = admit::kServerScaleBelieved};
   admit::PriceScale keeper_scale_, worker_scale_;
   Wander fill_cost_;
-  ServerWork done_;  // since the last tick
+  ServerWork done_;                // since the last tick
+  std::uint64_t earned_ends_ = 0;  // since the last tick
 };
 
 }  // namespace heatsink::copies

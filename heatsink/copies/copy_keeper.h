@@ -154,7 +154,7 @@ class CopyKeeper final : public CopySource,
   void learn(const redis::ServerFacts& facts) override;
   void rights_changed() override { servers_.rights_changed(); }
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
-  void changed(KeyHash key) override { admission_.ended(key); }
+  void changed(const cache::Entry& entry) override { admission_.ended(entry); }
   void server_use(cache::ProofIndex server, const redis::ServerUse& use) override;
   void proof_state_changed(const std::string& reason) override;
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);

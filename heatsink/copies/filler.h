@@ -37,8 +37,8 @@ class Filler final : public redis::TrackerEvents {
     virtual void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) = 0;
     // A server has told its CPU time, or that it does not.
     virtual void server_use(cache::ProofIndex /*server*/, const redis::ServerUse& /*use*/) {}
-    // The server has said that a key has changed that had a copy. Before that copy is dropped.
-    virtual void changed(KeyHash key) = 0;
+    // The server has said that this key has changed, which has a copy. Before that copy is dropped.
+    virtual void changed(const cache::Entry& entry) = 0;
     // The proof has ended for this reason; "": it is back. Each change once.
     virtual void proof_state_changed(const std::string& reason) = 0;
 

@@ -69,7 +69,7 @@ class Workers final : public Filler::Listener {
     asked_by = asked.worker;
     last_why = why;
   }
-  void changed(KeyHash key) override { changes.push_back(key); }
+  void changed(const cache::Entry& entry) override { changes.push_back(entry.hash()); }
   void proof_state_changed(const std::string& reason) override { proof.push_back(reason); }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }

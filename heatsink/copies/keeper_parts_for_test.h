@@ -20,7 +20,7 @@ class SilentOwner final : public Filler::Listener,
   void learn(const redis::ServerFacts&) override {}
   void rights_changed() override {}
   void filled(const FillRequest&, FillOutcome, const std::string&) override {}
-  void changed(KeyHash) override {}
+  void changed(const cache::Entry&) override {}
   void proof_state_changed(const std::string&) override {}
   void stale_read(const AuditedHit&, Nanos, TimePoint) override {}
   void load(FillRequest) override {}

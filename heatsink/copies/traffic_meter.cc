@@ -28,6 +28,7 @@ double ratio(double some, double all, double otherwise) { return all < 1 ? other
 
 ServerWork operator-(const ServerWork& now, const ServerWork& then) {
   return {.commands = now.commands - then.commands,
+          .client_reads = now.client_reads - then.client_reads,
           .writes = now.writes - then.writes,
           .turns = now.turns - then.turns,
           .awaited_fills = now.awaited_fills - then.awaited_fills,
@@ -44,6 +45,7 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
 
 ServerWork& ServerWork::operator+=(const ServerWork& more) {
   commands += more.commands;
+  client_reads += more.client_reads;
   writes += more.writes;
   turns += more.turns;
   awaited_fills += more.awaited_fills;

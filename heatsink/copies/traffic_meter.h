@@ -11,9 +11,10 @@ namespace heatsink::copies {
 
 // What a server had to do for a worker, and what the worker did itself.
 struct ServerWork {
-  std::uint64_t commands = 0;  // of clients
-  std::uint64_t writes = 0;    // system calls of the workers that sent them
-  std::uint64_t turns = 0;     // of the workers that made such calls
+  std::uint64_t commands = 0;      // of clients
+  std::uint64_t client_reads = 0;  // system calls of the workers that read from clients
+  std::uint64_t writes = 0;        // system calls of the workers that sent them
+  std::uint64_t turns = 0;         // of the workers that made such calls
   // For keys that are not held.
   std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
   std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together

@@ -153,6 +153,7 @@ ServerWork WorkerCopies::take_server_work(Nanos cpu, const DurationHistogram::To
   ServerWork work = fills_;
   work.commands =
       counters_.read(Count::kForwardedShared) + counters_.read(Count::kForwardedPrivate);
+  work.client_reads = counters_.read(Count::kClientReads);
   work.writes = counters_.read(Count::kUpstreamWrites);
   work.hits = counters_.read(Count::kLocalHits);
   work.cpu = cpu;

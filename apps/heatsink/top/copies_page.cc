@@ -162,10 +162,12 @@ tui::Screen draw_copies_page(const HotkeysView& view, int width) {
                   copies.fill_cost, copies.fill_cost_spread, copies.invalidation_cost,
                   cpu_text(copies.read_cpu)));
   if (copies.proxy_fill_cpu && copies.proxy_read_cpu)
-    sheet.add("proxy", fmt::format("a fill takes it about {} of CPU, and a hit spares it {}; "
-                                   "cache.server-weight says what its CPU is worth",
-                                   micros_text(*copies.proxy_fill_cpu),
-                                   micros_text(*copies.proxy_read_cpu)));
+    sheet.add("proxy",
+              fmt::format("a fill takes it about {} of CPU, and a hit {} {}; "
+                          "cache.server-weight says what its CPU is worth",
+                          micros_text(*copies.proxy_fill_cpu),
+                          *copies.proxy_read_cpu < Nanos(0) ? "takes it longer by" : "spares it",
+                          micros_text(std::chrono::abs(*copies.proxy_read_cpu))));
   if (copies.prices) sheet.add("prices", prices_text(*copies.prices));
   add_refusals(sheet, copies);
   add_budget(sheet, copies);

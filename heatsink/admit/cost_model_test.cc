@@ -110,6 +110,20 @@ TEST(CostModelTest, ASlowServerIsWorthMoreFills) {
                    costs_of(many, {.server_weight = 2}).of_fill(1));
 }
 
+// A hit takes the worker longer than to send the read on, by as much as it spares the server or
+// more. Then no copy pays for a fill, and the costs are numbers all the same.
+TEST(CostModelTest, AHitMayTakeTheProxyLonger) {
+  const TrafficShape many{.at_once = 20, .awaited = 0};
+  const Prices dear{.proxy = ProxyPrices{}.with_worker_at(-2)};
+  EXPECT_LT(spared_seconds(many, dear.proxy), 0);
+  EXPECT_GT(costs_of(many, dear).of_fill(1), costs_of(many, {}).of_fill(1));
+  const Prices dearest{.proxy = ProxyPrices{}.with_worker_at(-100)};
+  const Costs costs = costs_of(many, dearest);
+  EXPECT_EQ(reads_to_pay(costs.of_fill(1), costs.end), Costs::kReadsToPayMax);
+  EXPECT_LT(costs.fill, 1e4);
+  EXPECT_EQ(saved_when_held(1000, 0, held_costs_of(many, dearest)), 1) << "no write ends it";
+}
+
 TEST(CostModelTest, ClientsThatPipelineAreGuessedNotToWait) {
   EXPECT_DOUBLE_EQ(guessed_shape(1).awaited, 1);
   EXPECT_LT(guessed_shape(20).awaited, 0.01);

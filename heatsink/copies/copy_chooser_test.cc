@@ -151,6 +151,19 @@ TEST_F(CopyChooserTest, WhatAHitSparesAWorkerShowsWhenTheShareOfHitsChanges) {
   EXPECT_NEAR(static_cast<double>(chooser_.spared_proxy_cpu().count()), 1600, 200);
 }
 
+// A hit takes a worker .8 us longer than to send the read on.
+TEST_F(CopyChooserTest, AHitMayTakeAWorkerLonger) {
+  for (int i = 0; i < 120; ++i) {
+    ServerWork work = second_of_worker(0.1 * (i % 9));
+    work.cpu = std::chrono::milliseconds(300) + work.hits * Nanos(800);
+    chooser_.saw(work);
+    chooser_.tick(TimePoint(std::chrono::seconds(i + 1)));
+  }
+  EXPECT_LT(chooser_.spared_proxy_cpu(), Nanos(-500));
+  ASSERT_LT(chooser_.measured().worker.value, 0);
+  EXPECT_EQ(chooser_.learned().worker_scale, 0.01) << "a hand-over carries none below 0";
+}
+
 // Clients that sent 16 commands at once, nearly all of them hits, send them one at a time, and half
 // of them are none any more. A command takes ten times as long, but not for want of hits.
 TEST_F(CopyChooserTest, AMoveToLoneCommandsIsNotTakenForWhatHitsSpared) {

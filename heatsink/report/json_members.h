@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -94,13 +95,9 @@ class Members {
     out = static_cast<std::uint64_t>(number);
   }
   // Reads seconds, clamped to 0 .. 100 years, so that no arithmetic on them overflows.
-  void read(std::string_view name, Nanos& out) {
-    double seconds = 0;
-    read(name, seconds);
-    constexpr double kCentury = 100 * 365.25 * 86400;
-    const double held = seconds >= 0 ? std::min(seconds, kCentury) : 0;
-    out = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(held));
-  }
+  void read(std::string_view name, Nanos& out) { read_seconds(name, 0, out); }
+  // The same of a difference, which may be as far below 0.
+  void read_difference(std::string_view name, Nanos& out) { read_seconds(name, -kCentury, out); }
 
   // Remembers that this member is not what it must be.
   void fail(std::string_view name, std::string_view type) {
@@ -109,6 +106,15 @@ class Members {
   }
 
  private:
+  static constexpr double kCentury = 100 * 365.25 * 86400;
+
+  void read_seconds(std::string_view name, double least, Nanos& out) {
+    double seconds = 0;
+    read(name, seconds);
+    const double held = std::isnan(seconds) ? 0 : std::clamp(seconds, least, kCentury);
+    out = std::chrono::duration_cast<Nanos>(std::chrono::duration<double>(held));
+  }
+
   const boost::json::object& object_;
   std::optional<Error>& error_;
 };

@@ -176,7 +176,7 @@ CopiesView read_copies(const json::object& object, std::optional<Error>& error) 
   members.read("invalidation_cost", copies.invalidation_cost);
   if (members.has("read_cpu_seconds")) members.read("read_cpu_seconds", copies.read_cpu.emplace());
   if (members.has("proxy_fill_cpu_seconds")) {
-    members.read("proxy_read_cpu_seconds", copies.proxy_read_cpu.emplace());
+    members.read_difference("proxy_read_cpu_seconds", copies.proxy_read_cpu.emplace());
     members.read("proxy_fill_cpu_seconds", copies.proxy_fill_cpu.emplace());
   }
   copies.prices = read_prices(object, error);

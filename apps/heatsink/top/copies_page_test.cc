@@ -54,7 +54,7 @@ curve     4.1k copies would save 25.0 %, 65.5k 37.4 %
 TEST(TopCopiesPage, AHitThatTakesTheProxyLongerSaysSo) {
   TopModel model = with_copies(sample_answer());
   model.view->copies->proxy_read_cpu = std::chrono::nanoseconds(-450);
-  EXPECT_THAT(drawn(model), HasSubstr("a fill takes it about 11.3us of CPU, and a hit takes it longer by\n"
+  EXPECT_THAT(drawn(model), HasSubstr("and a hit takes it longer by\n"
                                       "          0.5us; cache.server-weight"));
 }
 

@@ -92,6 +92,7 @@ class Chooser {
   void decide(TimePoint now);
   const Alternative& best() const;
   const Alternative& current_or_best() const;
+
   const ChooserOptions options_;
   const std::uint64_t sample_mask_;
   Costs costs_;

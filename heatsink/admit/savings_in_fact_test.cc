@@ -52,6 +52,18 @@ TEST_F(SavingsInFactTest, TheEndsOfCopiesCost) {
   EXPECT_DOUBLE_EQ(facts_.saved(kCosts), (2000 - 2 * 400 - 3 * 500) / 10'000.0);
 }
 
+// The tracker is away: that copies cannot be made says nothing of what they would save.
+TEST_F(SavingsInFactTest, SecondsWithoutFillsSayNothing) {
+  note(kPays, 10);
+  note({.reads = 10'000}, 100);
+  EXPECT_FALSE(facts_.loses());
+  note(kLoses, kToLose - 1);
+  EXPECT_FALSE(facts_.loses());
+  note({.reads = 10'000}, 10);
+  note(kLoses, 1);
+  EXPECT_TRUE(facts_.loses());
+}
+
 TEST_F(SavingsInFactTest, AFewReadsShowNothing) {
   note({.reads = 300, .fills = 300}, 100);
   EXPECT_FALSE(facts_.loses());

@@ -206,7 +206,14 @@ class Faults(PrometheusTest):
             return self.has_seen(("HeatsinkUpstreamErrors", "frozen"))
 
         # Errors are a hundredth of the commands only when the load has left the window of the rate.
-        until(failed, LONG_S, "HeatsinkUpstreamErrors")
+        try:
+            until(failed, LONG_S, "HeatsinkUpstreamErrors")
+        except AssertionError as error:
+            told = {query: self.prometheus.query(query) for query in (
+                'avg_over_time(up{instance="frozen"}[20s])',
+                'rate(heatsink_commands_total{instance="frozen"}[10s])',
+                'rate(heatsink_upstream_errors_total{instance="frozen"}[10s])')}  # fmt: skip
+            raise AssertionError(f"{error}: {told}") from None
         self.freezes.process.signal(signal.SIGCONT)
 
     def fill_limits(self):

@@ -27,8 +27,12 @@ SavingsInFact::SavingsInFact(Nanos life) : losing_max_(calls_to_lose(life)) {}
 void SavingsInFact::note(const Miniature::Counts& counts, const Costs& costs) {
   tally_.add(counts, kKept);
   doubt_ *= kDoubtKept;
-  if (counts.fills == 0 || tally_.reads < kReadsToKnow) return;
-  losing_for_ = tally_.saved(costs) > kLoses ? 0 : losing_for_ + 1;
+  if (tally_.reads < kReadsToKnow) return;
+  if (tally_.saved(costs) > kLoses) {
+    losing_for_ = 0;
+  } else if (counts.fills > 0) {
+    ++losing_for_;
+  }
 }
 
 double SavingsInFact::saved(const Costs& costs) const {

@@ -23,8 +23,8 @@ class SavingsInFact {
   void note(const Miniature::Counts& counts, const Costs& costs);
   // The share of the reads, over about five calls. 0: it is not known yet.
   double saved(const Costs& costs) const;
-  // Copies have saved next to nothing for as long as they need to pay. A call without fills counts
-  // for nothing: there is no traffic, or no copy can be made, as while the tracker is away.
+  // Copies have saved next to nothing for as long as they need to pay. A call without fills is
+  // no loss: there is no traffic, or no copy can be made, as while the tracker is away.
   bool loses() const { return losing_for_ >= losing_max_; }
 
   // Copies begin: what was counted before is of no use.

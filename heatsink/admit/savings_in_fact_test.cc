@@ -52,6 +52,16 @@ TEST_F(SavingsInFactTest, TheEndsOfCopiesCost) {
   EXPECT_DOUBLE_EQ(facts_.saved(kCosts), (2000 - 2 * 400 - 3 * 500) / 10'000.0);
 }
 
+// New keys are filled once a minute, and answer for the rest of it.
+TEST_F(SavingsInFactTest, SecondsThatPayWithoutAFillBeginItAnew) {
+  for (int minute = 0; minute < 20; ++minute) {
+    note({.reads = 10'000, .hits = 5000, .fills = 20'000}, 1);
+    note({.reads = 10'000, .hits = 5000}, 59);
+  }
+  EXPECT_GT(facts_.saved(kCosts), 0.4);
+  EXPECT_FALSE(facts_.loses());
+}
+
 // The tracker is away: that copies cannot be made says nothing of what they would save.
 TEST_F(SavingsInFactTest, SecondsWithoutFillsSayNothing) {
   note(kPays, 10);

@@ -196,6 +196,16 @@ public class Near {
     pool(port);
   }
 
+  /** It does not look whether its connection has ended, until it has something to ask. */
+  private static boolean asksAndReads(JedisPooled near, String value) {
+    try {
+      near.ping();
+    } catch (JedisException away) {
+      return false;
+    }
+    return reads(near, value);
+  }
+
   private static boolean reads(JedisPooled near, String value) {
     try {
       String got = near.get("near");
@@ -227,7 +237,7 @@ public class Near {
       try (Jedis server = other(Integer.parseInt(ask("SERVER PORT")))) {
         server.set("near", "after");
       }
-      until(() -> reads(near, "after"), "it is connected again");
+      until(() -> asksAndReads(near, "after"), "it is connected again");
     }
   }
 

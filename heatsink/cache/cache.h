@@ -11,6 +11,7 @@
 #include "heatsink/cache/eviction_queue.h"      // IWYU pragma: export
 #include "heatsink/cache/fences.h"              // IWYU pragma: export
 #include "heatsink/cache/hot_table.h"           // IWYU pragma: export
+#include "heatsink/cache/kept_names.h"          // IWYU pragma: export
 #include "heatsink/cache/key_rule.h"            // IWYU pragma: export
 #include "heatsink/cache/proof_state.h"         // IWYU pragma: export
 #include "heatsink/cache/read.h"                // IWYU pragma: export

@@ -39,11 +39,14 @@ class ReplyQueue {
   }
   // Its reply, or one before it, has not ended.
   bool owes(Ticket ticket) const { return ticket >= first_; }
-  // The request of the last ticket will be sent again, and gets a new one. REQUIRES that no byte of
-  // its reply has arrived, and that nothing was added behind it.
+  // The request of the last ticket will be sent again, and gets a new one. What was added behind it
+  // goes, too. REQUIRES that no byte of its reply has arrived.
   void take_back(Ticket ticket) {
-    assert(ticket + 1 == next() && !place_of(ticket).has_ended && place_of(ticket).own == 0);
-    if (ticket + 1 == next() && !places_.empty()) places_.pop_back();
+    assert(ticket + 1 == next() && !place_of(ticket).has_ended);
+    if (ticket + 1 != next() || places_.empty()) return;
+    const std::size_t own = place_of(ticket).own;
+    if (own > 0) replace_own(own_.size() - own, own, {});
+    places_.pop_back();
   }
   // The next return value of expect().
   Ticket next() const { return first_ + places_.size(); }
@@ -92,6 +95,16 @@ class ReplyQueue {
     kept_bytes_ += added;
   }
 
+  // Adds bytes behind the reply with this ticket, and behind what follows it already, but in front
+  // of the next reply. REQUIRES owes(ticket). Moves what is kept behind it.
+  void put_behind(Ticket ticket, std::string_view bytes) {
+    std::size_t before = 0;
+    for (Ticket each = first_; each <= ticket; ++each) before += place_of(each).own;
+    place_of(ticket).own += bytes.size();
+    replace_own(before, 0, bytes);
+  }
+  Ticket first() const { return first_; }  // the one that the client gets next, if any is owed
+
   // Frees the memory of earlier replies, unless one is owed.
   void shrink() {
     if (!places_.empty()) return;
@@ -120,6 +133,14 @@ class ReplyQueue {
   Place& place_of(Ticket ticket) {
     assert(ticket >= first_ && ticket < next());
     return places_[ticket - first_];
+  }
+  void replace_own(std::size_t at, std::size_t count, std::string_view by) {
+    ByteBuffer next;
+    next.append(own_.view().substr(0, at));
+    next.append(by);
+    next.append(own_.view().substr(at + count));
+    own_.swap(next);
+    kept_bytes_ = kept_bytes_ + by.size() - count;
   }
   void keep(Ticket ticket, std::string_view bytes) {
     kept_[ticket].append(bytes);

@@ -22,6 +22,7 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       loop_(std::move(poller)),
       started_at_(loop_.clock()),
       inbox_(static_cast<std::size_t>(shared.options().workers)),
+      near_mail_(inbox_.workers()),
       events_(policy::quiet_sentence(shared.options())),
       filler_(shared, counters_, *this),
       auditor_(shared, counters_, *this),
@@ -216,6 +217,17 @@ void CopyKeeper::server_moved() {
   deliver_answers();
   for (KeeperListener* const worker : workers_) worker->server_moved();
   replicas_.renew();
+}
+
+void CopyKeeper::tell_near(std::size_t worker, const std::vector<NameHash>& names,
+                           const std::shared_ptr<HeldWriter>& writer) {
+  for (std::size_t each = 0; each < workers_.size(); ++each)
+    if (each != worker && near_mail_.put(each, names, writer)) workers_[each]->hear_near();
+}
+
+void CopyKeeper::kept_names_unproven() {
+  for (std::size_t each = 0; each < workers_.size(); ++each)
+    if (near_mail_.put_proof_changed(each)) workers_[each]->hear_near();
 }
 
 void CopyKeeper::map_changed() {

@@ -45,6 +45,12 @@ constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::k
                                    "reason is full (too many at once) "
                                    "or down (no connection for it).",
                                    "reason"};
+constexpr MetricRow kNearEnded{
+    "heatsink_near_ended_total", MetricKind::kCounter,
+    "Names that clients with caches of their own were told to forget. "
+    "reason is changed (a write, or the end of what the value rested on) "
+    "or does-not-pay (right behind the reply, because no copy had answered the read).",
+    "reason"};
 constexpr MetricRow kPutBacks{
     "heatsink_put_back_total", MetricKind::kCounter,
     "Elements that the server gave to a waiting client (BLPOP, ...) "
@@ -303,6 +309,10 @@ const std::array<CountRow, static_cast<std::size_t>(Count::kCount)>& count_rows(
       {Count::kVerdictMessages,
        counter("heatsink_verdict_messages_total",
                "Messages delivered to subscribers of the channel __heatsink__:hot.")},
+      {Count::kNearKept, counter("heatsink_near_kept_total",
+                                 "Values that clients were given to keep in caches of their own.")},
+      {Count::kNearEnded, kNearEnded, "reason", "changed"},
+      {Count::kNearEndedAtOnce, kNearEnded, "reason", "does-not-pay"},
   }};
   return rows;
 }

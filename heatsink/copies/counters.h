@@ -114,6 +114,9 @@ enum class Count : std::uint8_t {
   kPromotions,
   kDemotions,
   kVerdictMessages,
+  kNearKept,
+  kNearEnded,
+  kNearEndedAtOnce,
   kCount,
 };
 

@@ -247,6 +247,8 @@ void Filler::on_invalidate(std::string_view name) {
   shared_.table.for_each_cached_of(name, hash,
                                    [this](const cache::Entry& entry) { listener_.changed(entry); });
   shared_.table.drop_name(name, hash);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see KeptNames
+  if (shared_.kept_names.has(hash)) listener_.kept_name_changed(hash);
 }
 
 void Filler::flush(cache::ProofIndex proof) {
@@ -273,7 +275,7 @@ void Filler::down(cache::ProofIndex proof, const std::string& reason) {
   const bool was_up = up_.erase(proof) > 0 && up_.empty();
   shared_.proofs[proof].set_up(false);
   if (up_.empty()) state_ = reason;
-  static_cast<void>(shared_.proofs[proof].begin_generation());
+  begin_generation(proof);
   shared_.table.drop_for_outage(proof);
   shared_.proof.set_up(!up_.empty());
   lost_.try_emplace(proof);
@@ -295,8 +297,15 @@ void Filler::tick(TimePoint now) {
   }
 }
 
-void Filler::drop_proven(cache::ProofIndex proof) {
+// What clients keep is of the generation before.
+void Filler::begin_generation(cache::ProofIndex proof) {
   static_cast<void>(shared_.proofs[proof].begin_generation());
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see KeptNames
+  if (shared_.kept_names.any()) listener_.kept_names_unproven();
+}
+
+void Filler::drop_proven(cache::ProofIndex proof) {
+  begin_generation(proof);
   shared_.table.drop_proof_dependent(proof);
 }
 

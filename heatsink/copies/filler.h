@@ -39,6 +39,10 @@ class Filler final : public redis::TrackerEvents {
     virtual void server_use(cache::ProofIndex /*server*/, const redis::ServerUse& /*use*/) {}
     // The server has said that this key has changed, which has a copy. Before that copy is dropped.
     virtual void changed(const cache::Entry& entry) = 0;
+    // A name that clients keep in caches of their own has changed, or they may keep it no longer:
+    // see NearMail. After its copies were dropped.
+    virtual void kept_name_changed(NameHash /*name*/) {}
+    virtual void kept_names_unproven() {}
     // The proof has ended for this reason; "": it is back. Each change once.
     virtual void proof_state_changed(const std::string& reason) = 0;
 
@@ -118,6 +122,7 @@ class Filler final : public redis::TrackerEvents {
                      const FillAnswer& answer);
   void deliver(const PendingFill& pending, const std::shared_ptr<const FillAnswer>& answer);
   Nanos life_of(const redis::FillReply& reply) const;
+  void begin_generation(cache::ProofIndex proof);
   void drop_proven(cache::ProofIndex proof);
   std::uint32_t slot_number_of(std::string_view key) const;
 

@@ -165,6 +165,7 @@ struct NodeState {
   cache::ProofState& proof = proofs[0];
   cache::HotTable table;
   cache::Fences fences{table};
+  cache::KeptNames kept_names;  // by clients, in caches of their own
 
   // Commands that the proxy's own connections have sent to servers: all but those of the workers.
   std::atomic<std::uint64_t> own_commands{0};

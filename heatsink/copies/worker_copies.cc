@@ -260,7 +260,7 @@ void WorkerCopies::settle(Effects& effects, HeldClient* client, TimePoint now, S
     source_.check_access(worker_, hold(client));
   }
   // What was counted must end, even if nothing is hot by now.
-  const bool has_copies = !shared_.table.none();
+  const bool has_copies = !shared_.table.none() || shared_.kept_names.any();
   const bool fences_keys = has_copies && (effects.keys.has_writes() || shown == Shown::kPerhaps);
   if (fences_keys || effects.writes_begun == WritesBegun::kCounted) fence_keys(effects, now, shown);
   if (effects.writes_begun == WritesBegun::kUncounted)

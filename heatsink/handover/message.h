@@ -16,9 +16,9 @@
 //   predecessor   Done             the clients that remain are drained
 //
 // Version 1 has neither the empty Keys, nor the second Hello, ClientWithNodes and Refused. Version
-// 2 has no Learned. Version 4 has no message of its own, but reads layout 3 of a session. The
-// layout of a session (heatsink/session/carried_session.h) has a number of its own; version 1 can
-// read only layout 1.
+// 2 has no Learned. Versions 4 and 5 have no message of their own, but read layouts 3 and 4 of a
+// session. The layout of a session (heatsink/session/carried_session.h) has a number of its own;
+// version 1 can read only layout 1.
 //
 // A predecessor whose successor is gone before Done goes on serving. A successor whose predecessor
 // is gone after Offer serves what it has.
@@ -36,7 +36,7 @@
 namespace heatsink::handover {
 
 inline constexpr std::uint32_t kOldestVersion = 1;
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 5;
 // One message is one packet, and the kernel's default buffer (208 KiB) has to hold it.
 inline constexpr std::size_t kMessageBytesMax = 128 * 1024;
 inline constexpr std::size_t kListenersMax = 128;

@@ -49,6 +49,14 @@ void ProxyOptions::describe(OptionSet& set) {
                    "off: none, and the name is an ordinary channel of the server. "
                    "A change ends no subscription (docs/guides/verdicts.md).",
            .choices = {"proxys-user", "all", "off"}});
+  set.add({.name = "proxy.client-tracking",
+           .target = choice_of(client_tracking),
+           .help = "Who sends invalidations to clients with caches of their own (CLIENT TRACKING). "
+                   "off: the server; such a client has a private connection and gets no copies. "
+                   "pays: the proxy, in RESP3 and in front of one server. "
+                   "The client keeps what a local copy has answered, "
+                   "and forgets all else right behind the reply (docs/guides/near-caches.md).",
+           .choices = {"off", "pays"}});
   set.add({"proxy.announce-address", &announce_address,
            "With present-as: cluster, the host:port at which clients reach the proxy, "
            "behind a NAT or in Kubernetes. Empty: the address that the client has come to."});

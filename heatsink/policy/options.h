@@ -19,6 +19,7 @@ namespace heatsink::policy {
 // The words of these options, in the order of their rows' choices.
 enum class PresentAs : std::uint8_t { kServer, kCluster };
 enum class HotChannelFor : std::uint8_t { kProxysUser, kAll, kOff };
+enum class ClientTracking : std::uint8_t { kOff, kPays };
 enum class CrossSlot : std::uint8_t { kSplit, kRefuse };
 enum class OnDown : std::uint8_t { kClose, kError };
 enum class RedactKeys : std::uint8_t { kOff, kHash };
@@ -33,6 +34,7 @@ struct ProxyOptions {
   std::string announce_addresses;  // "": this proxy alone
   static constexpr std::int64_t kWorkersMax = 64;
   HotChannelFor hot_channel = HotChannelFor::kProxysUser;
+  ClientTracking client_tracking = ClientTracking::kOff;
   std::int64_t workers = 0;  // 0: one per core, up to kWorkersMax
   std::int64_t clients_max = 10'000;
   std::int64_t connection_rate = 0;              // per second; 0: no limit

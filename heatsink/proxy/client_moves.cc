@@ -36,9 +36,12 @@ void ClientMoves::move_ready() {
 
 // True: the client is gone from here.
 bool ClientMoves::try_to_move(std::uint64_t id) {
-  const Session* const session = clients_.session(id);
+  Session* const session = clients_.session(id);
   if (session == nullptr) return true;
-  if (!session->may_move()) return false;
+  if (!session->may_move()) {
+    session->end_near_names();  // so that it can move when it has been told
+    return false;
+  }
   MovedClient moved = clients_.move_out(id);
   counters_.add(copies::Count::kClientsMoved);
   leaving_.to->take_moved(std::move(moved));

@@ -39,6 +39,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
                 if (Session* const held = clients_.session(client)) held->release_hold();
               }),
       hot_channel_(*this, counters_, shared.hot_subscribers),
+      near_pushes_(shared, loop_, index, *this),
       slot_sampler_(shared.seed + index),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, accesses_.counter(),
               key_refs_, asked_keys_, &write_gatherer_, &slot_sampler_, &spread_,
@@ -50,7 +51,8 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
              replies_.latencies(),
              client_commands_,
              accesses_.reply_sizes(),
-             run_args_},
+             run_args_,
+             &near_pushes_.table()},
       clients_(parts_, pace_, {scratch_.get(), Upstream::kScratchBytes}),
       moves_(index, clients_, loop_, counters_),
       handover_(index, clients_, loop_, counters_),
@@ -186,6 +188,19 @@ void Worker::deliver_verdicts_later() {
   loop_.post([this] { hot_channel_.deliver(); });
 }
 
+void Worker::tell_others(std::size_t worker, const std::vector<NameHash>& names,
+                         const std::shared_ptr<copies::HeldWriter>& writer) {
+  keeper_.tell_near(worker, names, writer);
+}
+
+copies::NearMail::Content Worker::take_near_mail(std::size_t worker) {
+  return keeper_.take_near_mail(worker);
+}
+
+void Worker::release_writer(const copies::HeldWriter& writer) {
+  keeper_.release_near_writer(writer);
+}
+
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   loop_.post(
       [this, commands = std::move(commands)]() mutable { commands_.set(std::move(commands)); });
@@ -299,6 +314,7 @@ void Worker::end_turn() {
   servers_.end_turn();
   copies_.send_fills();  // those that the steps above asked for
   accesses_.end_turn();
+  near_pushes_.end_turn();
   reader_.quiescent();
 }
 
@@ -338,7 +354,7 @@ void Worker::note_detection_memory() { memory_.detection.store(accesses_.memory_
 // True if the next tick has anything to do.
 bool Worker::has_work() const {
   return !accesses_.is_quiet() || !pace_.is_idle() || clients_.has_slow() ||
-         !servers_.owes_nothing() || shared_.memory.is_tight();
+         !servers_.owes_nothing() || !near_pushes_.empty() || shared_.memory.is_tight();
 }
 
 }  // namespace heatsink::proxy

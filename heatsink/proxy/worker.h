@@ -29,6 +29,7 @@
 #include "heatsink/proxy/client_handover.h"
 #include "heatsink/proxy/client_moves.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/near_pushes.h"
 #include "heatsink/proxy/reply_figures.h"
 #include "heatsink/proxy/served_clients.h"
 #include "heatsink/proxy/server_connections.h"
@@ -57,6 +58,7 @@ class Worker final : public copies::KeeperListener,
                      private Upstream::Host,
                      private ClientAcceptor::Owner,
                      private HotChannel::Source,
+                     private NearPushes::Others,
                      private Upstreams::Host {
  public:
   // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
@@ -103,6 +105,9 @@ class Worker final : public copies::KeeperListener,
   void hear_verdicts() override {
     loop_.post([this] { hot_channel_.has_news(); });
   }
+  void hear_near() override {
+    loop_.post([this] { near_pushes_.take_mail(); });
+  }
   // Stops accepting and closes the clients as drain.h says; `limit` > 0. The worker that has done
   // so counts down SharedState::drain.workers_to_begin.
   void begin_drain(Nanos limit);
@@ -136,6 +141,7 @@ class Worker final : public copies::KeeperListener,
     copies_.settle(pending, pending.session, now, shown);
     if (pending.spread != nullptr) [[unlikely]]
       spread_.written(std::move(*std::exchange(pending.spread, nullptr)), pending.session);
+    near_pushes_.settled(pending);
   }
   void answered(const Pending& pending, const Upstream::Answer& answer) override;
   bool reroute(Upstream& from, Pending& pending, std::string_view request,
@@ -163,6 +169,11 @@ class Worker final : public copies::KeeperListener,
   void end_verdicts() override;
   copies::VerdictInbox::Content take_verdicts() override;
   void deliver_verdicts_later() override;
+  // NearPushes::Others
+  void tell_others(std::size_t worker, const std::vector<NameHash>& names,
+                   const std::shared_ptr<copies::HeldWriter>& writer) override;
+  copies::NearMail::Content take_near_mail(std::size_t worker) override;
+  void release_writer(const copies::HeldWriter& writer) override;
   // ClientAcceptor::Owner
   void accepted(net::Stream stream, const std::string& peer) override;
   void note_work() override { pace_.note_work(); }
@@ -198,6 +209,7 @@ class Worker final : public copies::KeeperListener,
   WriteGatherer write_gatherer_;
   SpreadKeys spread_;
   HotChannel hot_channel_;
+  NearPushes near_pushes_;
   std::vector<resp::KeyRef> key_refs_;
   std::vector<AskedKey> asked_keys_;
   std::vector<std::string_view> run_args_;

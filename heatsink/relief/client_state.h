@@ -22,6 +22,16 @@ struct LoginAsked {
   std::optional<std::string> name;
 };
 
+// How the client keeps values in a cache of its own, with invalidations of the proxy
+// (session/near_client.h).
+struct NearMode {
+  bool is_on = false;
+  bool opts_in = false;       // it keeps only what it announces
+  bool opts_out = false;      // it keeps all but what it announces
+  bool skips_own = false;     // NOLOOP
+  bool says_caching = false;  // CLIENT CACHING, for the next command
+};
+
 // Data of a session, and only the session changes it. It stands apart from the session, so that
 // each can be read by itself.
 struct ClientState {
@@ -59,6 +69,7 @@ struct ClientState {
   bool reply_off_ = false;
   bool reply_skip_ = false;
   bool name_owed_ = false;   // introduce() follows after the transaction
+  NearMode near_mode_;       // changed by NearClient, and by RESET
   bool subscribed_ = false;  // changed by Subscriptions, and by RESET
 };
 

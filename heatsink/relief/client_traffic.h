@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
@@ -11,6 +12,12 @@
 #include "heatsink/relief/shown_copies.h"
 
 namespace heatsink::proxy {
+
+// A copy that has answered the client: of this name, by the fill that was sent then.
+struct GivenCopy {
+  NameHash name;
+  TimePoint fill_sent_at{};
+};
 
 // Data of a session, and only the session changes it; its reliefs read it.
 struct ClientTraffic {
@@ -48,6 +55,9 @@ struct ClientTraffic {
     return std::max(last_reply_at, shown.fence(node));
   }
   TimePoint fence() const { return std::max(last_reply_at, shown.latest()); }
+
+  // The copies that have answered the request of now; null: the client keeps no values.
+  std::vector<GivenCopy>* given = nullptr;
 
   // Replies that wait for the tracker; while there are any, nothing is written.
   std::uint32_t holds = 0;

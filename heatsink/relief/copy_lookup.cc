@@ -42,6 +42,7 @@ void CopyLookup::serve_joined(const Request& request, std::span<const Key> keys)
     // Reads keep a copy alive: only copies that are read are renewed before they expire.
     key.copy->mark_read();
     key.entry->touch();
+    note_given(key.name, key.copy->fill_sent_at);
     record(*request.facts, key, reply.size(),
            request.has_filled(key.hash) ? Source::kFill : Source::kCopy);
     if (combination == copies::KeyCombination::kArray) {

@@ -105,11 +105,14 @@ class CopyLookup {
   }
   void serve(const Request& request, const Key& key, std::string_view reply) {
     record_hit(*request.facts, key, reply.size());
+    note_given(key.name, key.copy->fill_sent_at);
     client_.session.serve(reply);
   }
   // With the answer of the fill that the request has waited for: a miss.
-  void serve_filled(const Request& request, const Key& key, std::string_view reply) {
+  void serve_filled(const Request& request, const Key& key, std::string_view reply,
+                    TimePoint fill_sent_at) {
     record(*request.facts, key, reply.size(), Source::kFill);
+    note_given(key.name, fill_sent_at);
     client_.session.serve(reply);
   }
   void serve_joined(const Request& request, std::span<const Key> keys);
@@ -142,6 +145,11 @@ class CopyLookup {
                    .bytes = static_cast<std::uint32_t>(bytes),
                    .command = command.number,
                    .client = client_.address});
+  }
+
+  void note_given(NameHash name, TimePoint fill_sent_at) const {
+    if (client_.traffic.given != nullptr) [[unlikely]]
+      client_.traffic.given->push_back({name, fill_sent_at});
   }
 
   bool has_right(const Request& request, std::span<const Key> keys);

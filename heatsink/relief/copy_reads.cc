@@ -133,7 +133,7 @@ Outcome CopyReads::read_one(Request& request) {
     parts_.copies.waited_for_fill(parts_.loop.now() - request.waited().fill_wanted_at);
     // It has come by now; it may be of any node.
     if (answer->proof != 0) client_.traffic.shown.note(answer->proof, parts_.loop.clock());
-    lookup_.serve_filled(request, key, answer->reply_in(resp3));
+    lookup_.serve_filled(request, key, answer->reply_in(resp3), answer->sent_at);
     return Outcome::kAnswered;
   }
   if (key.entry == nullptr) return key.in_flight ? Outcome::kPass : fill_earned(request, key, read);

@@ -137,6 +137,13 @@ void walk_second(Direction& io, Session& session) {
   if (io.present(session.transaction.queue)) walk_queued(io, *session.transaction.queue);
 }
 
+template <class Direction, class Mode>
+void walk_near(Direction& io, Mode& mode) {
+  for (auto* flag :
+       {&mode.is_on, &mode.opts_in, &mode.opts_out, &mode.skips_own, &mode.says_caching})
+    io.flag(*flag);
+}
+
 template <class Direction, class Session>
 void walk(Direction& io, Session& session, std::uint32_t layout) {
   io.number(session.id);
@@ -158,6 +165,7 @@ void walk(Direction& io, Session& session, std::uint32_t layout) {
   }
   if (layout >= 2) walk_second(io, session);
   if (layout >= 3) io.flag(session.subscriptions.hears_hot);
+  if (layout >= 4) walk_near(io, session.state.near_mode_);
 }
 
 // Redis's rule for names of clients and libraries: printable, no space.
@@ -179,6 +187,13 @@ bool second_holds(const CarriedSession& session) {
          session.nodes <= handover::kNodesMax && (session.listens || session.nodes == 0);
 }
 
+// Of the fields that came with layout 4.
+bool near_holds(const NearMode& mode) {
+  const bool chooses = mode.opts_in || mode.opts_out;
+  return (mode.is_on || !(chooses || mode.skips_own)) && !(mode.opts_in && mode.opts_out) &&
+         (chooses || !mode.says_caching);
+}
+
 // State that lives on the private connection, without one, cannot be.
 bool is_consistent(const CarriedSession& session) {
   const ClientState& state = session.state;
@@ -193,7 +208,7 @@ bool is_consistent(const CarriedSession& session) {
                              hears || session.is_raw || session.waiting;
   const bool names_hold =
       is_name(state.name_) && is_name(state.library_name_) && is_name(state.library_version_);
-  return names_hold && second_holds(session) && session.id != 0 && state.db_ <= INT32_MAX &&
+  return names_hold && second_holds(session) && near_holds(state.near_mode_) && session.id != 0 && state.db_ <= INT32_MAX &&
          (session.private_connection || !needs_private) && !(session.is_raw && session.waiting);
 }
 

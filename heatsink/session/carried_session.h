@@ -31,12 +31,12 @@ struct CarriedWaiting {
 // a user needs one for the connections to come (docs/decisions/0084).
 struct CarriedSession {
   // The numbers of the layouts: 1 knows nothing of what is marked with 2 below, and 2 nothing of
-  // SubscribedNames::hears_hot.
+  // SubscribedNames::hears_hot, and 3 nothing of ClientState::near_mode_.
   static constexpr std::uint32_t kOldestLayout = 1;
-  static constexpr std::uint32_t kLayout = 3;
+  static constexpr std::uint32_t kLayout = 4;
   // The layout that a process of this version of the hand-over reads (handover/message.h).
   static constexpr std::uint32_t layout_for(std::uint32_t version) {
-    return version >= 4 ? kLayout : std::min<std::uint32_t>(version, 2);
+    return version >= 4 ? std::min(version - 1, kLayout) : std::min<std::uint32_t>(version, 2);
   }
   // A client with more of it stays until its request is complete.
   static constexpr std::size_t kInputMax = 64 * 1024;

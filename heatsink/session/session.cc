@@ -38,6 +38,10 @@ Step Session::run_raw(Request& request) {
   Upstream* connection = servers_.own_for(request, step);
   if (connection == nullptr) return no_connection(request, step);
   servers_.pin();
+  if (near_ != nullptr) {  // a push cannot be told from what a stream sends
+    near_->end_all();
+    near_->stop();
+  }
   if (request.command->name == "monitor") {
     send_on(*connection, request, PartRequest(SessionPart::kRawStream));
     stall(Awaited::kDrain);
@@ -79,6 +83,8 @@ Step Session::run_reset() {
   if (transaction_ != nullptr) transaction_->reset();
   watch_refused_ = false;
   transaction_.reset();
+  near_.reset();
+  near_mode_ = {};
   traffic_.forget();
   subscribed_ = false;
   identity().become_fresh();
@@ -419,6 +425,7 @@ void Session::ask_again(std::string_view request, const Pending& pending) {
 void Session::room_available() {
   if (closed()) return;
   if (subscriptions_ != nullptr) subscriptions_->give_heard();
+  if (near_ != nullptr) near_->give_owed();
   const bool is_drained = input_.awaited() == Awaited::kDrain && in_flight() == 0;
   if ((input_.is_throttled() && may_parse()) || is_drained) resume_later();
 }

@@ -43,6 +43,7 @@
 #include "heatsink/session/expected_replies.h"
 #include "heatsink/session/identity.h"
 #include "heatsink/session/moved_client.h"
+#include "heatsink/session/near_client.h"
 #include "heatsink/session/node_commands.h"
 #include "heatsink/session/refused_requests.h"
 #include "heatsink/session/repeated_reads.h"
@@ -73,6 +74,7 @@ class Session final : public ClientTransport::Listener,
                       private Subscriptions::Client,
                       private Transaction::Client,
                       private RepeatedReads::Client,
+                      private NearClient::Client,
                       private NodeCommands::Client,
                       private ServerSide::Client,
                       private Identity::Client,
@@ -145,6 +147,12 @@ class Session final : public ClientTransport::Listener,
   void private_ready() override;
   std::unique_ptr<Upstream> private_failed(const std::string& reason) override;
   void room_available() override;
+
+  // Before the session goes to another worker or process: what its client keeps ends, because the
+  // table that knows of it stays here.
+  void end_near_names() {
+    if (near_ != nullptr) near_->end_all();
+  }
 
   // Whether nothing binds the session to its worker (session_handover.cc): nothing in flight, no
   // private connection, no waiting request or reply, no timer.
@@ -222,7 +230,8 @@ class Session final : public ClientTransport::Listener,
            replies_.capacity_bytes() + (repeated_ == nullptr ? 0 : repeated_->bytes()) +
            (transaction_ == nullptr ? 0 : transaction_->bytes()) +
            (scattered_ == nullptr ? 0 : scattered_->bytes()) +
-           (subscriptions_ == nullptr ? 0 : subscriptions_->bytes()) + reliefs_.kept_bytes();
+           (subscriptions_ == nullptr ? 0 : subscriptions_->bytes()) +
+           (near_ == nullptr ? 0 : near_->bytes()) + reliefs_.kept_bytes();
   }
 
   // session_io.cc
@@ -296,6 +305,8 @@ class Session final : public ClientTransport::Listener,
   Step leave_bound();
   Step dispatch_raw(Request& request);
   bool refuses_tracking(const Request& request) const;
+  bool may_track_here(const Request& request) const;
+  std::optional<Step> track_here(Request& request);
   Step forward(Request& request, bool own_connection, PartRequest of = {});
   Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PartRequest of,
@@ -384,6 +395,18 @@ class Session final : public ClientTransport::Listener,
   void look_after(Nanos pause) override;
   void end_pause();
   void select_refused(std::string_view why);
+
+  // NearClient::Client (session_parts.cc)
+  NearClient& near();
+  ReplyQueue::Ticket last_owed() const override {
+    return replies_.empty() ? ReplyQueue::kNone : replies_.next() - 1;
+  }
+  bool owes(ReplyQueue::Ticket ticket) const override { return replies_.owes(ticket); }
+  void give_behind_all(std::string_view push) override { add_reply(push); }
+  void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
+  void give_behind_next(std::string_view push) override {
+    give_push(push, replies_.empty() ? ReplyQueue::kNone : replies_.first());
+  }
 
   // NodeCommands::Client
   Step forward_to_node(Request& request) override { return forward(request, true); }
@@ -601,6 +624,7 @@ class Session final : public ClientTransport::Listener,
   std::unique_ptr<BlockedCommand> blocked_;
   std::unique_ptr<Subscriptions> subscriptions_;
   std::unique_ptr<Transaction> transaction_;
+  std::unique_ptr<NearClient> near_;
   std::unique_ptr<RepeatedReads> repeated_;
 };
 

@@ -45,6 +45,7 @@ Step Session::dispatch(Request& request) {
   request.route = request.facts->route;
   if (mode_ == Mode::kRaw) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
+  const bool is_silent = reply_off_ || reply_skip_;
   const Outcome outcome = reliefs_.arrives(request);
   const Step step = outcome != Outcome::kPass ? step_of(outcome)
                     : is_simple(request)      ? forward(request, false)
@@ -53,6 +54,8 @@ Step Session::dispatch(Request& request) {
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
   // A script that waits for a server that is away will run on the one that comes back.
   if (step == Step::kDone && request.facts->uses_scripts) ran_script_at_ = request.now;
+  if (near_mode_.is_on && step == Step::kDone && !closed()) [[unlikely]]
+    near().done(request, is_silent);
   return step;
 }
 
@@ -102,14 +105,27 @@ bool Session::refuses_tracking(const Request& request) const {
   return turns_on && parts_.shared.cluster.is_expected();
 }
 
+// The proxy can track for the client itself, and need not bind it to a connection.
+bool Session::may_track_here(const Request& request) const {
+  const bool asks = request.facts->asks_tracking && parts_.near_table != nullptr &&
+                    parts_.shared.options().client_tracking == policy::ClientTracking::kPays &&
+                    !parts_.shared.cluster.is_expected() && !no_local_reads_;
+  return asks && NearClient::is_able(request, protocol_);
+}
+
+// Nothing: the server answers it.
+std::optional<Step> Session::track_here(Request& request) {
+  if (!near_mode_.is_on && !may_track_here(request)) return std::nullopt;
+  return near().run(request);
+}
+
 // The client has logged in before the server was known to be a node of a cluster, so its login is
 // on one connection, to that node. Its password is not known any more.
 Step Session::leave_bound() {
   if (in_flight() > 0) return stall(Awaited::kDrain);
   reply_error(
       "ERR heatsink: the server is a node of a cluster, which was not known when this client "
-      "logged "
-      "in: connect again");
+      "logged in: connect again");
   close_when_flushed();
   return Step::kDone;
 }
@@ -134,6 +150,7 @@ Step Session::run(Request& request) {
       return connection == nullptr ? no_connection(request, step) : send_on(*connection, request);
     }
     case Route::kPinned:
+      if (const std::optional<Step> step = track_here(request)) return *step;
       // READONLY, READWRITE, ASKING: what one server says, for the proxy chooses the node.
       if (request.facts->chooses_node && has_cluster())
         return reply_error("ERR This instance has cluster support disabled");
@@ -187,8 +204,7 @@ Step Session::dispatch_raw(Request& request) {
     if (!replicates_)
       return reply_error(
           "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, "
-          "RESET "
-          "and QUIT");
+          "RESET and QUIT");
     close_when_flushed();
     return Step::kDone;
   }
@@ -316,7 +332,7 @@ std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
 // The client's state treats no GET in a special way, and the next byte is the first of a request.
 bool Session::takes_runs() const {
   return mode_ == Mode::kNormal && input_.is_at_start() && user_ == User::kShared &&
-         own() == nullptr && !reply_off_ && !reply_skip_;
+         own() == nullptr && !reply_off_ && !reply_skip_ && !near_mode_.is_on;
 }
 
 // Sends a GET whose key has no copy. False: it is left to dispatch().
@@ -389,8 +405,11 @@ Step Session::take_oversized(Request& request) {
   if (connection == nullptr) return step;
   // The client has ended its output, so the rest cannot come.
   if (presence_ != Presence::kHere) host_.call_later(*this, kStreamEndTime, &Session::end_stream);
+  const bool may_read = request.command == nullptr || request.command->has(resp::kReadonly);
   if (!beginning.keys_known) request.command = nullptr;
-  return send_on(*connection, request);
+  step = send_on(*connection, request);
+  if (near_mode_.is_on && may_read) near().read_unknown();
+  return step;
 }
 
 // Null: `step` says whether the request waits, or was refused.

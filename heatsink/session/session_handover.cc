@@ -38,7 +38,8 @@ bool Session::may_move() const {
                            replies_.empty() && client_.output().empty();
   const bool is_plain = own() == nullptr && mode_ == Mode::kNormal && servers_.user() == nullptr &&
                         (transaction_ == nullptr || transaction_->is_at_rest()) &&
-                        (subscriptions_ == nullptr || subscriptions_->is_at_rest());
+                        (subscriptions_ == nullptr || subscriptions_->is_at_rest()) &&
+                        (near_ == nullptr || near_->is_at_rest());
   return goes_on && at_rest && has_nothing && is_plain;
 }
 
@@ -101,6 +102,7 @@ bool Session::may_hand_over(std::uint32_t layout) const {
                    : in_flight() == 0 && input_.awaited() == Awaited::kNothing && replies_.empty();
   return goes_on && is_quiet && at_rest && may_carry_state(layout) &&
          (subscriptions_ == nullptr || subscriptions_->may_release()) &&
+         (near_ == nullptr || near_->is_at_rest()) &&
          (own() == nullptr || own()->may_release(is_blocked() ? 1 : 0));
 }
 
@@ -121,7 +123,8 @@ bool Session::stays_behind(std::uint32_t layout) const {
   const bool awaits_exec = in_multi_ && needs_exec_reply();
   const bool subscriptions_stay = subscriptions_ != nullptr && !subscriptions_->can_move();
   const bool needs_third = subscriptions_ != nullptr && subscriptions_->names().hears_hot;
-  return (layout < 2 && needs_second) || (layout < 3 && needs_third) || subscriptions_stay ||
+  return (layout < 2 && needs_second) || (layout < 3 && needs_third) ||
+         (layout < 4 && near_mode_.is_on) || subscriptions_stay ||
          (is_tls && (has_state() || is_blocked())) || awaits_exec || is_too_long_to_carry();
 }
 
@@ -202,6 +205,7 @@ void Session::hand_over(CarriedClient& to) {
 void Session::hold_input(bool wanted) {
   if (input_.is_held() == wanted) return;
   input_.hold(wanted);
+  if (wanted) end_near_names();
   choose_reading();
   if (!wanted && input_.is_throttled() && !closed()) resume_later();
 }

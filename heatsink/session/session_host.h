@@ -18,6 +18,7 @@
 
 namespace heatsink::proxy {
 
+class NearTable;
 class Session;
 
 // References to parts that outlive the session. References instead of calls, so that a request
@@ -32,6 +33,7 @@ struct SessionParts : WorkerParts {
   const ReplySizes* reply_sizes;  // null: no rule counts bytes
   // Scratch: of the request that a run of plain ones is at.
   std::vector<std::string_view>& run_args;
+  NearTable* near_table = nullptr;  // null: clients track by the server
 
   // Size of the last reply to a read of the key, for record(); 0: unknown.
   std::uint32_t last_reply_bytes(KeyHash key) const {

@@ -238,6 +238,7 @@ void Session::close() {
   memory_.note(0);
   reliefs_.close();
   if (subscriptions_ != nullptr) subscriptions_->close();
+  if (near_ != nullptr) near_->stop();
   servers_.give_back(false);
   if (in_flight() == 0) host_.destroy_at_end_of_turn(*this);
 }

@@ -262,6 +262,33 @@ void Session::confirm(std::string_view wire) {
   within_memory([&] { put_out(wire); });
 }
 
+// ---- NearClient::Client
+
+NearClient& Session::near() {
+  if (near_ == nullptr) {
+    ClientState& state = *this;
+    NearClient::Client& client = *this;
+    near_ = std::make_unique<NearClient>(parts_, state, traffic_, client);
+  }
+  return *near_;
+}
+
+// A push never stands inside a reply or a message. Behind the part that the client has, the rest
+// follows first.
+void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
+  if (closed()) return;
+  within_memory([&] {
+    if (own() != nullptr && own()->in_message()) return near_->owe(push);
+    if (behind == ReplyQueue::kNone && replies_.is_begun()) behind = replies_.first();
+    if (behind == ReplyQueue::kNone) {
+      put_out(push);
+    } else {
+      replies_.put_behind(behind, push);
+    }
+    close_if_output_full();
+  });
+}
+
 // ---- Transaction::Client
 
 Transaction& Session::transaction() {

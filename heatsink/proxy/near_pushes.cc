@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/proxy/near_pushes.h"
+
+#include <algorithm>
+
+namespace heatsink::proxy {
+
+// The fences were raised before has() looks (kept_names.h).
+void NearPushes::written(const Pending& pending) {
+  std::vector<NameHash> names;
+  pending.keys.for_each([&](const copies::TouchedKey& key) {
+    if (key.write && shared_.kept_names.has(key.name)) names.push_back(key.name);
+  });
+  if (names.empty()) return;
+  copies::HeldClient* const writer = pending.session;
+  const bool is_here = writer != nullptr && !writer->closed();
+  const std::uint64_t id = is_here ? writer->id() : 0;
+  for (const NameHash name : names) table_.changed(name, id);
+  const auto others = static_cast<std::uint32_t>(shared_.options().workers - 1);
+  if (others == 0) return;
+  std::shared_ptr<copies::HeldWriter> held;
+  if (is_here && !writer->closed()) {
+    writer->hold();
+    held = std::make_shared<copies::HeldWriter>();
+    held->worker = worker_;
+    held->session = id;
+    held->workers_left = others;
+  }
+  others_.tell_others(worker_, names, held);
+}
+
+void NearPushes::take_mail() {
+  const copies::NearMail::Content mail = others_.take_near_mail(worker_);
+  if (mail.all_changed) {
+    table_.all_changed();
+  } else {
+    for (const NameHash name : mail.changed) table_.changed(name);
+  }
+  if (mail.proof_changed) look(Nanos(0));
+  for (const auto& writer : mail.writers)
+    if (writer->workers_left.fetch_sub(1) == 1) others_.release_writer(*writer);
+}
+
+void NearPushes::look(Nanos next_look) {
+  table_.look(shared_.proofs, loop_.clock() + next_look);
+}
+
+// What would not hold at the next look ends now, so no client keeps a name for longer than its
+// bound.
+void NearPushes::look_later() {
+  const Nanos interval = std::clamp(table_.shortest_bound() / 16, kLookIntervalMin, kLookInterval);
+  timer_ = loop_.call_after(interval, [this] {
+    timer_ = 0;
+    const Nanos next = std::clamp(table_.shortest_bound() / 16, kLookIntervalMin, kLookInterval);
+    look(next);
+  });
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the clients of one worker that keep names in caches of their own which names have ended:
+// by writes of this worker's clients, by those of other workers, by the keeper, and by time.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/command/pending.h"
+#include "heatsink/copies/near_mail.h"
+#include "heatsink/net/net.h"
+#include "heatsink/relief/shared_state.h"
+#include "heatsink/session/near_table.h"
+
+namespace heatsink::proxy {
+
+// One per worker; its thread. While no client keeps a name, a write costs one load.
+class NearPushes {
+ public:
+  // What it asks of the keeper.
+  class Others {
+   public:
+    // Gives names that have changed to all workers but this one.
+    virtual void tell_others(std::size_t worker, const std::vector<NameHash>& names,
+                             const std::shared_ptr<copies::HeldWriter>& writer) = 0;
+    virtual copies::NearMail::Content take_near_mail(std::size_t worker) = 0;
+    // The last worker has marked its clients: the writer may have its replies.
+    virtual void release_writer(const copies::HeldWriter& writer) = 0;
+
+   protected:
+    ~Others() = default;
+  };
+
+  // All outlive it.
+  NearPushes(SharedState& shared, net::EventLoop& loop, std::size_t worker, Others& others)
+      : shared_(shared), loop_(loop), worker_(worker), others_(others), table_(shared.kept_names) {}
+  ~NearPushes() { loop_.cancel(timer_); }
+  NearPushes(const NearPushes&) = delete;
+
+  NearTable& table() { return table_; }
+  bool empty() const { return table_.empty(); }
+
+  // A command of this worker's client has been answered, perhaps with writes, and its fences are
+  // raised. Before the client gets the reply: clients of this worker are marked by now, and the
+  // replies of the writer are held until those of the others are.
+  void settled(const Pending& pending) {
+    if (pending.keys.has_writes() && shared_.kept_names.any()) written(pending);
+  }
+  void take_mail();
+  // At the end of a turn.
+  void end_turn() {
+    if (timer_ == 0 && !table_.empty()) look_later();
+  }
+
+ private:
+  // The table is looked at so often; more often if a rule has a short bound.
+  static constexpr Nanos kLookInterval = Millis(50);
+  static constexpr Nanos kLookIntervalMin = Millis(2);
+
+  void written(const Pending& pending);
+  void look_later();
+  void look(Nanos next_look);
+
+  SharedState& shared_;
+  net::EventLoop& loop_;
+  const std::size_t worker_;
+  Others& others_;
+  NearTable table_;
+  net::TimerId timer_ = 0;
+};
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heatsink/session/near_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heatsink/base/byte_buffer.h"
+#include "heatsink/resp/resp.h"
+
+namespace heatsink::proxy {
+namespace {
+
+// Adds to, or removes from, a sorted list. False: it was there, or was not.
+template <class Number>
+bool add_to(std::vector<Number>& sorted, Number number) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), number);
+  if (at != sorted.end() && *at == number) return false;
+  sorted.insert(at, number);
+  return true;
+}
+template <class Number>
+bool remove_from(std::vector<Number>& sorted, Number number) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), number);
+  if (at == sorted.end() || *at != number) return false;
+  sorted.erase(at);
+  return true;
+}
+
+}  // namespace
+
+void append_invalidation(ByteBuffer& out, std::string_view key) {
+  out.append(">2\r\n$10\r\ninvalidate\r\n*1\r\n");
+  resp::append_bulk(out, key);
+}
+
+// As judge_in_order() has it. No write in flight, and no fence: a write through this proxy tells the
+// clients itself, before its reply.
+bool NearBasis::holds(const cache::ProofStates& proofs, TimePoint at) const {
+  if (at >= ends_at) return false;
+  if (!is_proven) return true;
+  const cache::ProofState& state = proofs[proof];
+  const TimePoint proven = state.proven_at();
+  const TimePoint confirmed = state.confirmed_at();
+  const TimePoint exchanges_known = state.exchanges_known_at();
+  if (generation != state.generation()) return false;
+  const TimePoint oldest = at - max_staleness;
+  return std::max(filled_at, proven) >= oldest && confirmed >= oldest &&
+         std::max(filled_at, exchanges_known) >= oldest;
+}
+
+NearTable::~NearTable() {
+  for (const auto& [hash, name] : by_hash_) kept_.remove(name.hash);
+}
+
+NearTable::Number NearTable::join(Holder& holder) {
+  if (free_clients_.empty()) {
+    clients_.emplace_back();
+    free_clients_.push_back(static_cast<Number>(clients_.size() - 1));
+  }
+  const Number number = free_clients_.back();
+  free_clients_.pop_back();
+  clients_[number].holder = &holder;
+  return number;
+}
+
+void NearTable::leave(Number client) {
+  forget_all(client);
+  clients_[client].holder = nullptr;
+  free_clients_.push_back(client);
+}
+
+void NearTable::forget_all(Number client) {
+  const std::vector<std::uint32_t> names = std::exchange(clients_[client].names, {});
+  for (const std::uint32_t number : names) {
+    Name& name = *names_[number];
+    remove_from(name.holders, client);
+    --kept_count_;
+    if (name.holders.empty()) remove(name.hash);
+  }
+}
+
+// Null: there is no room, or another name has this hash.
+NearTable::Name* NearTable::find_or_add(NameHash name, std::string_view key) {
+  if (const auto found = by_hash_.find(name.value); found != by_hash_.end())
+    return found->second.key == key ? &found->second : nullptr;
+  if (by_hash_.size() >= kNamesMax || key.size() > kNameBytesMax) return nullptr;
+  if (free_names_.empty()) {
+    names_.push_back(nullptr);
+    free_names_.push_back(static_cast<std::uint32_t>(names_.size() - 1));
+  }
+  Name& added = by_hash_.try_emplace(name.value, key, name).first->second;
+  added.number = free_names_.back();
+  free_names_.pop_back();
+  names_[added.number] = &added;
+  kept_.add(name);
+  return &added;
+}
+
+bool NearTable::has_room(Number client) const {
+  return kept_count_ < kKeptMax && clients_[client].names.size() < kNamesPerClient;
+}
+
+// A later copy of the same generation has the value that the earlier ones had: an invalidation in
+// between would have ended the name, or is on its way here. So it proves all of them. One of another
+// generation does not.
+void NearTable::rest_on(Name& name, const NearBasis& basis) {
+  NearBasis& now = name.basis;
+  if (name.holders.empty()) {
+    now = basis;
+    return;
+  }
+  if (now.proof != basis.proof || now.generation != basis.generation) {
+    std::vector<Number> before = std::exchange(name.holders, {});
+    for (const Number each : before) remove_from(clients_[each].names, name.number);
+    kept_count_ -= before.size();
+    now = basis;
+    return tell(before, name, 0);
+  }
+  now.filled_at = std::max(now.filled_at, basis.filled_at);
+  now.ends_at = std::max(now.ends_at, basis.ends_at);
+  now.is_proven = now.is_proven || basis.is_proven;
+  now.max_staleness = std::min(now.max_staleness, basis.max_staleness);
+}
+
+// It may have left while it was told of the name that it had before.
+void NearTable::hold(Number client, Name& name) {
+  if (clients_[client].holder == nullptr) {
+    if (name.holders.empty()) remove(name.hash);
+    return;
+  }
+  if (!add_to(name.holders, client)) return;
+  add_to(clients_[client].names, name.number);
+  ++kept_count_;
+}
+
+void NearTable::forget(Number client, NameHash hash) {
+  const auto found = by_hash_.find(hash.value);
+  if (found == by_hash_.end()) return;
+  Name& name = found->second;
+  if (!remove_from(name.holders, client)) return;
+  remove_from(clients_[client].names, name.number);
+  --kept_count_;
+  if (name.holders.empty()) remove(hash);
+}
+
+void NearTable::end_all(Number client) {
+  const std::vector<std::uint32_t> names = std::exchange(clients_[client].names, {});
+  for (const std::uint32_t number : names) {
+    Name& name = *names_[number];
+    remove_from(name.holders, client);
+    --kept_count_;
+    tell({client}, name, 0);
+    if (name.holders.empty()) remove(name.hash);
+  }
+}
+
+void NearTable::changed(NameHash name, std::uint64_t writer) {
+  const auto found = by_hash_.find(name.value);
+  if (found != by_hash_.end()) end(found->second, writer);
+}
+
+void NearTable::all_changed() {
+  while (!by_hash_.empty()) end(by_hash_.begin()->second, 0);
+}
+
+void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
+  std::vector<NameHash> over;
+  for (const auto& [hash, name] : by_hash_)
+    if (!name.basis.holds(proofs, until)) over.push_back(name.hash);
+  for (const NameHash name : over) changed(name);
+}
+
+Nanos NearTable::shortest_bound() const {
+  Nanos shortest = Nanos::max();
+  for (const auto& [hash, name] : by_hash_)
+    shortest = std::min(shortest, name.basis.max_staleness);
+  return shortest;
+}
+
+// The table has forgotten the name before the first client hears of it: a client that leaves in this
+// call finds everything in order.
+void NearTable::end(Name& name, std::uint64_t writer) {
+  const std::vector<Number> holders = std::exchange(name.holders, {});
+  for (const Number each : holders) remove_from(clients_[each].names, name.number);
+  kept_count_ -= holders.size();
+  auto ended = by_hash_.extract(name.hash.value);
+  names_[name.number] = nullptr;
+  free_names_.push_back(name.number);
+  kept_.remove(name.hash);
+  tell(holders, ended.mapped(), writer);
+}
+
+void NearTable::remove(NameHash hash) {
+  const auto found = by_hash_.find(hash.value);
+  names_[found->second.number] = nullptr;
+  free_names_.push_back(found->second.number);
+  by_hash_.erase(found);
+  kept_.remove(hash);
+}
+
+// Makes the message once. Nothing joins meanwhile, so a number is still that of the same client.
+void NearTable::tell(const std::vector<Number>& holders, const Name& name, std::uint64_t writer) {
+  ByteBuffer wire;
+  append_invalidation(wire, name.key);
+  for (const Number each : holders) {
+    Holder* const holder = clients_[each].holder;
+    if (holder == nullptr) continue;
+    holder->end_name(name.hash, wire.view(), writer != 0 && holder->id() == writer);
+  }
+}
+
+}  // namespace heatsink::proxy

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knows which names the clients of one worker keep in caches of their own, and tells these clients
+// when a name has ended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heatsink/base/clock.h"
+#include "heatsink/base/hash.h"
+#include "heatsink/cache/cache.h"
+#include "heatsink/cache/kept_names.h"
+
+namespace heatsink::proxy {
+
+// What a client's value of a name rests on: the copy that it was given.
+struct NearBasis {
+  NearBasis() = default;
+  NearBasis(const cache::Copy& copy, const cache::ConsistencyPolicy& policy)
+      : proof(copy.proof),
+        is_proven(policy.level != cache::Level::kTtl),
+        generation(copy.generation),
+        filled_at(copy.fill_sent_at),
+        ends_at(copy.deadline),
+        max_staleness(policy.max_staleness) {}
+
+  // Whether the key rule would still serve such a copy at `at`, if nothing but time passes.
+  bool holds(const cache::ProofStates& proofs, TimePoint at) const;
+
+  cache::ProofIndex proof = 0;
+  bool is_proven = true;  // false: of Level::kTtl, which only its deadline ends
+  cache::Generation generation;
+  TimePoint filled_at{};
+  TimePoint ends_at{};
+  Nanos max_staleness{};
+};
+
+// One per worker; its thread. A name that has ended is told to each client that keeps it, once, and
+// is forgotten, as a server does it. Costs per name that a client keeps: 8 to 12 bytes, and once
+// the name itself with about 150 bytes. To keep and to end a name of one client moves at most 40 KB.
+class NearTable {
+ public:
+  // Past these a name is not kept, so the client that has read it is told at once.
+  static constexpr std::size_t kNamesPerClient = 10'000;
+  static constexpr std::size_t kNamesMax = 100'000;
+  static constexpr std::size_t kKeptMax = 4'000'000;  // names, counted for each client
+  static constexpr std::size_t kNameBytesMax = 1024;  // longer ones are not kept
+
+  // A client, or a fake one in tests.
+  class Holder {
+   public:
+    virtual std::uint64_t id() const = 0;  // of its session
+    // The client must forget the name. `wire`: the push, in RESP3. `by_itself`: its own write has
+    // ended the name, and the reply to it follows. It may leave.
+    virtual void end_name(NameHash name, std::string_view wire, bool by_itself) = 0;
+
+   protected:
+    ~Holder() = default;
+  };
+  using Number = std::uint32_t;
+
+  explicit NearTable(cache::KeptNames& kept) : kept_(kept) {}
+  ~NearTable();
+  NearTable(const NearTable&) = delete;
+
+  Number join(Holder& holder);
+  void leave(Number client);  // forgets its names
+
+  // The client has been given the value of this name. judge() -> std::optional<NearBasis>: what it
+  // rests on, if it is still valid. False: the client must be told at once.
+  //
+  // A change is not lost between the two: the name is counted in KeptNames before judge() looks
+  // (docs/design/near-caches.md).
+  template <class Judge>
+  bool keep(Number client, NameHash name, std::string_view key, Judge judge) {
+    Name* const kept = find_or_add(name, key);
+    if (kept == nullptr) return false;
+    const auto basis = judge();
+    if (!basis || !has_room(client)) {
+      if (kept->holders.empty()) remove(name);
+      return false;
+    }
+    rest_on(*kept, *basis);
+    hold(client, *kept);
+    return true;
+  }
+  // The client is told by the caller, or tracks no more.
+  void forget(Number client, NameHash name);
+  void forget_all(Number client);
+  void end_all(Number client);  // tells it to forget all its names
+
+  // `writer`: the session whose command has changed it; 0: not known.
+  void changed(NameHash name, std::uint64_t writer = 0);
+  void all_changed();
+  // Ends the names that would not hold at `until`: the next call comes by then.
+  void look(const cache::ProofStates& proofs, TimePoint until);
+  // The shortest bound of the names; max(): there is none.
+  Nanos shortest_bound() const;
+
+  bool empty() const { return by_hash_.empty(); }
+  bool keeps_any(Number client) const { return !clients_[client].names.empty(); }
+  std::size_t names() const { return by_hash_.size(); }
+  std::size_t kept() const { return kept_count_; }  // names, counted for each client
+
+ private:
+  struct Name {
+    Name(std::string_view key_in, NameHash hash_in) : key(key_in), hash(hash_in) {}
+    std::string key;
+    NameHash hash;
+    std::uint32_t number = 0;  // in names_
+    NearBasis basis;
+    std::vector<Number> holders;  // sorted
+  };
+  struct Client {
+    Holder* holder = nullptr;          // null: free
+    std::vector<std::uint32_t> names;  // by number, sorted
+  };
+
+  Name* find_or_add(NameHash name, std::string_view key);
+  bool has_room(Number client) const;
+  void rest_on(Name& name, const NearBasis& basis);
+  void hold(Number client, Name& name);
+  void end(Name& name, std::uint64_t writer);
+  void remove(NameHash name);
+  void tell(const std::vector<Number>& holders, const Name& name, std::uint64_t writer);
+
+  cache::KeptNames& kept_;
+  std::unordered_map<std::uint64_t, Name> by_hash_;
+  std::vector<Name*> names_;  // by number; null: free
+  std::vector<std::uint32_t> free_names_;
+  std::vector<Client> clients_;
+  std::vector<Number> free_clients_;
+  std::size_t kept_count_ = 0;
+};
+
+// ">2 invalidate [key]", which tells a client in RESP3 to forget the key.
+void append_invalidation(ByteBuffer& out, std::string_view key);
+
+}  // namespace heatsink::proxy

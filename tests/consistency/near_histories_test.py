@@ -127,8 +127,8 @@ def players(server, proxies, few=False):
     out = []
     for place, port in enumerate(proxies):
         out += make(port, 100 * (place + 1))
-        out += [Writer(port, 100 * (place + 1) + 50, flushes=True, pause_s=0.1)]
-    out += [Writer(server, 10, pause_s=0.2)]
+        out += [Writer(port, 100 * (place + 1) + 50, flushes=True, pause_s=0.03)]
+    out += [Writer(server, 10, pause_s=0.03)]
     return out
 
 

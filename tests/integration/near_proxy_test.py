@@ -24,17 +24,16 @@ DIALOGUES = (
     (f"{ON} OPTIN OPTOUT", INFO, f"{ON} BCAST OPTIN", f"{ON} BCAST OPTOUT", INFO),
     (f"{ON} PREFIX a", f"{ON} PREFIX", f"{ON} OPTIN PREFIX a", INFO),
     (f"{ON} REDIRECT", f"{ON} REDIRECT x", f"{ON} REDIRECT 999999999", f"{ON} REDIRECT -1", INFO),
-    (ON, f"{ON} BCAST", f"{ON} OPTIN", f"{ON} OPTOUT", f"{ON} NOLOOP", INFO, ON, INFO),
+    (ON, f"{ON} OPTIN", f"{ON} OPTOUT", f"{ON} NOLOOP", INFO, ON, INFO),
     (f"{ON} OPTIN", f"{ON} OPTOUT", ON, INFO, "CLIENT TRACKING OFF", INFO, f"{ON} OPTOUT", INFO),
     (f"{ON} OPTIN NOLOOP OPTIN", INFO, f"{ON} OPTIN", INFO),
-    (f"{ON} BCAST PREFIX a PREFIX ab", f"{ON} BCAST PREFIX a PREFIX b", INFO, ON, f"{ON} BCAST"),
+    (f"{ON} BCAST PREFIX a PREFIX ab", f"{ON} BCAST PREFIX a PREFIX b", INFO, ON, INFO),
     ("CLIENT TRACKING OFF OPTIN", "CLIENT TRACKING OFF BCAST PREFIX a", INFO,
      "CLIENT TRACKING OFF nothing"),
     (f"{ON} OPTIN", "RESET", INFO, "CLIENT GETREDIR", "HELLO 3", INFO),
     (f"{ON} NOLOOP", "HELLO 2", INFO, "CLIENT GETREDIR", "HELLO 3", INFO),
     ("MULTI", ON, INFO, "EXEC", INFO, "CLIENT TRACKING OFF"),
-    (f"{ON} OPTIN", "MULTI", "CLIENT CACHING YES", INFO, "GET k", INFO, "EXEC", INFO),
-    (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "GET k", INFO, "EXEC", INFO),
+    (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "GET k", "EXEC", INFO),
     (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "DISCARD", INFO),
     ("HELLO 2", ON, INFO, "CLIENT GETREDIR", "CLIENT CACHING YES", "CLIENT TRACKING OFF", INFO),
     (f"{ON} OPTIN", "CLIENT REPLY SKIP", "CLIENT CACHING YES", INFO),
@@ -48,6 +47,19 @@ class Answers(ThroughTheProxy):
                 said = [self.said(port, dialogue) for port in (self.redis.port, self.proxy.port)]
                 self.assertEqual(*said)
 
+    def test_in_a_transaction_the_server_answers(self):
+        """It does not know that the client tracks."""
+        inside = ("MULTI", "CLIENT CACHING YES", INFO, "GET k", "EXEC")
+        said = self.said(self.proxy.port, (f"{ON} OPTIN", *inside, INFO))
+        self.assertEqual(said[1:6], self.said(self.redis.port, inside)[:5])
+        self.assertEqual(said[6], self.said(self.redis.port, (f"{ON} OPTIN", INFO))[1])
+
+    def test_bcast_is_refused_while_it_tracks_in_another_way(self):
+        for words in ("BCAST", "BCAST PREFIX a", "REDIRECT 1"):
+            said = self.said(self.proxy.port, (ON, f"{ON} {words}", INFO))
+            self.assertTrue(said[1].startswith(b"-ERR"), said)
+            self.assertEqual(said[2], self.said(self.redis.port, (ON, INFO))[1])
+
     def said(self, port, dialogue):
         """All replies, without the invalidations: the server's reads are kept, ours may not be."""
         client = RawClient(port, resp=3)
@@ -56,7 +68,7 @@ class Answers(ThroughTheProxy):
             out = []
             while out[-1:] != [b"$1\r\n!\r\n"]:
                 if not (raw := client.read()).startswith(b">"):
-                    out.append(raw)
+                    out.append(re.sub(rb"\$2\r\nid\r\n:\d+", b"id", raw))
             return out
 
 
@@ -132,6 +144,7 @@ class Pays(ThroughTheProxy):
 
     def test_swapdb(self):
         client, writer = self.near(), self.writer()
+        writer.ask("MSET", "k", "1", "j", "1")
         client.keep("k", "j")
         writer.ask("SWAPDB", 0, 1)
         self.assertEqual(ended(client.events(), "kj"), set("kj"))
@@ -142,6 +155,8 @@ class Pays(ThroughTheProxy):
         client, writer = self.near(), self.writer()
         names = [f"k{i}" for i in range(300)]
         for flush in ("FLUSHALL", "FLUSHDB"):
+            for name in names:
+                writer.ask("SET", name, "1")
             client.keep(*names)
             writer.ask(flush)
             heard = client.events()

@@ -110,6 +110,36 @@ TEST_F(ReplyQueueTest, ADeepPipelineLeavesNoMemoryBehind) {
   EXPECT_LT(queue_.capacity_bytes(), 10'000u);
 }
 
+TEST_F(ReplyQueueTest, APushCanStandBehindAnyReplyThatIsOwed) {
+  const ReplyQueue::Ticket first = queue_.expect(), second = queue_.expect();
+  add("own ");
+  queue_.put_behind(first, "push1 ");
+  queue_.put_behind(second, "push2 ");
+  EXPECT_EQ(queue_.kept_bytes(), std::string("own push1 push2 ").size());
+  put(second, "b ");
+  end(second);
+  put(first, "a1");
+  EXPECT_EQ(queue_.first(), first);
+  queue_.put_behind(first, "push3 ");
+  put(first, "a2 ");
+  end(first);
+  EXPECT_EQ(out(), "a1a2 push1 push3 b own push2 ");
+  EXPECT_EQ(queue_.kept_bytes(), 0u);
+}
+
+TEST_F(ReplyQueueTest, WhatIsTakenBackTakesWhatStandsBehindItAlong) {
+  const ReplyQueue::Ticket first = queue_.expect();
+  add("own ");
+  const ReplyQueue::Ticket again = queue_.expect();
+  add("push ");
+  queue_.take_back(again);
+  put(first, "a ");
+  end(first);
+  EXPECT_EQ(out(), "a own ");
+  EXPECT_TRUE(queue_.empty());
+  EXPECT_EQ(queue_.kept_bytes(), 0u);
+}
+
 // The client gets replies in the order of its requests, in whatever order they arrive and end.
 TEST_F(ReplyQueueTest, AnyOrderOfRepliesGivesTheOrderOfRequests) {
   std::mt19937 random(1);

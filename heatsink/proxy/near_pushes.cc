@@ -41,9 +41,7 @@ void NearPushes::take_mail() {
     if (writer->workers_left.fetch_sub(1) == 1) others_.release_writer(*writer);
 }
 
-void NearPushes::look(Nanos next_look) {
-  table_.look(shared_.proofs, loop_.clock() + next_look);
-}
+void NearPushes::look(Nanos next_look) { table_.look(shared_.proofs, loop_.clock() + next_look); }
 
 // What would not hold at the next look ends now, so no client keeps a name for longer than its
 // bound.

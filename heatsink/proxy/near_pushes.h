@@ -3,7 +3,9 @@
 // by writes of this worker's clients, by those of other workers, by the keeper, and by time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -43,6 +45,13 @@ class NearPushes {
   NearTable& table() { return table_; }
   bool empty() const { return table_.empty(); }
 
+  // Any thread; as of the last turn.
+  struct Figures {
+    std::atomic<std::uint64_t> clients{0};
+    std::atomic<std::uint64_t> kept{0};  // NearTable::kept()
+  };
+  const Figures& figures() const { return figures_; }
+
   // A command of this worker's client has been answered, perhaps with writes, and its fences are
   // raised. Before the client gets the reply: clients of this worker are marked by now, and the
   // replies of the writer are held until those of the others are.
@@ -53,6 +62,8 @@ class NearPushes {
   // At the end of a turn.
   void end_turn() {
     if (timer_ == 0 && !table_.empty()) look_later();
+    figures_.clients.store(table_.clients(), std::memory_order_relaxed);
+    figures_.kept.store(table_.kept(), std::memory_order_relaxed);
   }
 
  private:
@@ -70,6 +81,7 @@ class NearPushes {
   Others& others_;
   NearTable table_;
   net::TimerId timer_ = 0;
+  Figures figures_;
 };
 
 }  // namespace heatsink::proxy

@@ -33,6 +33,12 @@ constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
 constexpr MetricRow kSubscribers{
     "heatsink_verdict_subscribers", MetricKind::kGauge,
     "Clients that have subscribed to __heatsink__:hot, the channel for verdicts."};
+constexpr MetricRow kNearClients{
+    "heatsink_near_clients", MetricKind::kGauge,
+    "Clients with caches of their own whose invalidations the proxy sends."};
+constexpr MetricRow kNearKept{
+    "heatsink_near_kept", MetricKind::kGauge,
+    "Names that clients keep in caches of their own now, counted for each client."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients hold now."};
 constexpr MetricRow kUp{
@@ -252,6 +258,13 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   add(kClients, report.clients);
   add(kSubscribers, shared.hot_subscribers.load(std::memory_order_relaxed));
   add(kPrivate, shared.private_connections.load());
+  std::uint64_t near_clients = 0, near_kept = 0;
+  for (const Worker* worker : workers) {
+    near_clients += worker->near_caches().clients.load(std::memory_order_relaxed);
+    near_kept += worker->near_caches().kept.load(std::memory_order_relaxed);
+  }
+  add(kNearClients, near_clients);
+  add(kNearKept, near_kept);
   add(kUp, shared.proof.up() ? 1 : 0);
   add(kEntries, report.cached_entries);
   add(kBytes, report.cached_bytes);
@@ -269,6 +282,8 @@ MetricRows metric_rows() {
                   &kHitsByCommand,
                   &kClients,
                   &kSubscribers,
+                  &kNearClients,
+                  &kNearKept,
                   &kPrivate,
                   &kUp,
                   &kEntries,

@@ -342,9 +342,11 @@ void Worker::tend_clients(TimePoint now) {
   if (!clients) return;
   servers_.shrink();
   const std::uint64_t upstream = servers_.memory_bytes();
-  const std::uint64_t before = memory_.clients.exchange(*clients, std::memory_order_relaxed) +
-                               memory_.upstream.exchange(upstream, std::memory_order_relaxed);
-  shared_.buffers_bytes.fetch_add(static_cast<std::int64_t>(*clients + upstream) -
+  const std::uint64_t table = near_pushes_.table().bytes();
+  const std::uint64_t before =
+      memory_.clients.exchange(*clients + table, std::memory_order_relaxed) +
+      memory_.upstream.exchange(upstream, std::memory_order_relaxed);
+  shared_.buffers_bytes.fetch_add(static_cast<std::int64_t>(*clients + table + upstream) -
                                   static_cast<std::int64_t>(before));
 }
 

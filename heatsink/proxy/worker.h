@@ -92,6 +92,7 @@ class Worker final : public copies::KeeperListener,
   }
   const Latencies& latencies() const { return replies_.latencies(); }
   const WorkerMemory& memory() const { return memory_; }
+  const NearPushes::Figures& near_caches() const { return near_pushes_.figures(); }
   const SignOfLife& sign_of_life() const { return sign_of_life_; }
   net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }
 

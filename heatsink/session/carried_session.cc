@@ -208,8 +208,9 @@ bool is_consistent(const CarriedSession& session) {
                              hears || session.is_raw || session.waiting;
   const bool names_hold =
       is_name(state.name_) && is_name(state.library_name_) && is_name(state.library_version_);
-  return names_hold && second_holds(session) && near_holds(state.near_mode_) && session.id != 0 && state.db_ <= INT32_MAX &&
-         (session.private_connection || !needs_private) && !(session.is_raw && session.waiting);
+  return names_hold && second_holds(session) && near_holds(state.near_mode_) && session.id != 0 &&
+         state.db_ <= INT32_MAX && (session.private_connection || !needs_private) &&
+         !(session.is_raw && session.waiting);
 }
 
 }  // namespace

@@ -111,6 +111,25 @@ TEST(CarriedSession, TheFirstLayoutIsReadAndWritten) {
   EXPECT_FALSE(got->has_written) << "the first layout cannot say it";
 }
 
+TEST(CarriedSession, AClientThatTheProxyTracksForNeedsTheFourthLayout) {
+  CarriedSession session;
+  session.id = 1;
+  NearMode& mode = session.state.near_mode_;
+  mode = {.is_on = true, .opts_in = true, .skips_own = true, .says_caching = true};
+  const Result<CarriedSession> got = decode_session(encode(session));
+  ASSERT_TRUE(got.ok());
+  const NearMode& came = got->state.near_mode_;
+  EXPECT_TRUE(came.is_on && came.opts_in && came.skips_own && came.says_caching);
+  EXPECT_FALSE(came.opts_out);
+  EXPECT_FALSE(decode_session(encode(session, 3))->state.near_mode_.is_on);
+  mode.opts_out = true;
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  mode = {.is_on = false, .opts_in = true};
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+  mode = {.is_on = true, .says_caching = true};
+  EXPECT_FALSE(decode_session(encode(session)).ok());
+}
+
 // The proxy itself serves that channel, so no connection goes along.
 TEST(CarriedSession, ASubscriberOfTheHotChannelNeedsTheThirdLayout) {
   CarriedSession session;
@@ -122,6 +141,8 @@ TEST(CarriedSession, ASubscriberOfTheHotChannelNeedsTheThirdLayout) {
   EXPECT_EQ(CarriedSession::layout_for(2), 2U);
   EXPECT_EQ(CarriedSession::layout_for(3), 2U) << "programs before the third layout say so";
   EXPECT_EQ(CarriedSession::layout_for(4), 3U);
+  EXPECT_EQ(CarriedSession::layout_for(5), 4U);
+  EXPECT_EQ(CarriedSession::layout_for(9), 4U);
 }
 
 TEST(CarriedSession, WhatCannotBeTogetherIsRefused) {
@@ -182,7 +203,7 @@ TEST(CarriedSession, AnotherLayoutIsNamed) {
   std::string bytes = encode(sample());
   bytes[0] = 9;
   EXPECT_EQ(decode_session(bytes).error().message,
-            "the session's layout is 9; this program reads layouts up to 3");
+            "the session's layout is 9; this program reads layouts up to 4");
 }
 
 }  // namespace

@@ -1,1 +1,301 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "heatsink/session/near_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heatsink/session/testing/session_parts.h"
+
+namespace heatsink::proxy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A client in RESP3 whose copies the test fills. Events: "behind all: *k|", "now: ...", "behind 7:
+// ".
+class NearClientTest : public SessionPartsTest, public NearClient::Client {
+ protected:
+  NearClientTest() {
+    start_parts();
+    table_.emplace(shared->kept_names);
+    session_parts->near_table = &*table_;
+    state.protocol_ = resp::Protocol::kResp3;
+    near.emplace(*session_parts, state, traffic, *this);
+  }
+
+  std::string says(std::initializer_list<std::string_view> words) {
+    static_cast<void>(near->run(request(words)));
+    const std::vector<std::string> said = take();
+    return said.size() == 1 ? said.front() : "";
+  }
+  void track(std::initializer_list<std::string_view> more = {}) {
+    std::vector<std::string_view> words{"CLIENT", "TRACKING", "ON"};
+    words.insert(words.end(), more.begin(), more.end());
+    ByteBuffer wire;
+    resp::append_request(wire, words);
+    resp::RequestParser parser;
+    static_cast<void>(parser.parse(wire.view()));
+    Request asked(parser.args(), wire.view());
+    asked.command = resp::CommandTable::built_in().find(asked.args());
+    static_cast<void>(near->run(asked));
+    ASSERT_THAT(take(), ElementsAre("+OK|"));
+  }
+  void has_copy(std::string_view key) {
+    heat(key);
+    fill(key, "v");
+  }
+  // The command has been answered; by the copies of these keys.
+  void done(std::initializer_list<std::string_view> words,
+            std::initializer_list<std::string_view> from_copies = {}) {
+    for (const std::string_view key : from_copies) {
+      const cache::Copy* const copy = copies->find(hash(key), key, 0)->copy(cache::Read{0, {}});
+      if (traffic.given != nullptr) traffic.given->push_back({name(key), copy->fill_sent_at});
+    }
+    near->done(request(words), false);
+  }
+  void changed(std::string_view key, std::uint64_t writer = 0) {
+    table_->changed(name(key), writer);
+  }
+  std::vector<std::string> take() { return std::exchange(events, {}); }
+  static std::string ends(std::string_view key) {
+    ByteBuffer wire;
+    append_invalidation(wire, key);
+    return shown(wire.view());
+  }
+
+  ClientState state;
+  ClientTraffic traffic;
+  ReplyQueue::Ticket owed_from = 1, owed_to = 0;  // tickets of replies that are owed
+  std::vector<std::string> events;
+  std::optional<NearTable> table_;
+  std::optional<NearClient> near;
+
+ private:
+  static std::string shown(std::string_view wire) {
+    std::string out;
+    for (const char c : wire) out += c == '\r' ? "" : (c == '\n' ? "|" : std::string(1, c));
+    return out;
+  }
+  std::uint64_t id() const override { return 5; }
+  Step reply(std::string_view wire) override {
+    events.push_back(shown(wire));
+    return Step::kDone;
+  }
+  Step reply_error(std::string_view text) override {
+    events.push_back("-" + std::string(text));
+    return Step::kDone;
+  }
+  ReplyQueue::Ticket last_owed() const override {
+    return owed_from <= owed_to ? owed_to : ReplyQueue::kNone;
+  }
+  bool owes(ReplyQueue::Ticket ticket) const override { return ticket >= owed_from; }
+  void give_behind_all(std::string_view push) override {
+    events.push_back("behind all: " + shown(push));
+  }
+  void give_push(std::string_view push, ReplyQueue::Ticket behind) override {
+    events.push_back((behind == ReplyQueue::kNone ? "now: " : std::to_string(behind) + ": ") +
+                     shown(push));
+  }
+  void give_behind_next(std::string_view push) override {
+    events.push_back("behind next: " + shown(push));
+  }
+};
+
+TEST_F(NearClientTest, ItAnswersTheCommandsOfTrackingAsTheServer) {
+  EXPECT_EQ(says({"CLIENT", "TRACKING", "ON", "OPTIN", "OPTOUT"}),
+            "-ERR You can't specify both OPTIN mode and OPTOUT mode");
+  EXPECT_EQ(says({"CLIENT", "TRACKING", "ON", "WHAT"}), "-ERR syntax error");
+  EXPECT_FALSE(state.near_mode_.is_on);
+  track({"OPTIN", "NOLOOP"});
+  EXPECT_EQ(says({"CLIENT", "GETREDIR"}), ":0|");
+  EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "OPTOUT"}), HasSubstr("can't switch OPTIN/OPTOUT"));
+  EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "BCAST"}), HasSubstr("CLIENT TRACKING OFF before"));
+  EXPECT_THAT(says({"CLIENT", "CACHING", "NO"}), HasSubstr("NO is only valid"));
+  EXPECT_EQ(says({"CLIENT", "CACHING", "PERHAPS"}), "-ERR syntax error");
+  EXPECT_EQ(says({"CLIENT", "CACHING", "YES"}), "+OK|");
+  EXPECT_EQ(
+      says({"CLIENT", "TRACKINGINFO"}),
+      "%3|$5|flags|~4|$2|on|$5|optin|$11|caching-yes|$6|noloop|$8|redirect|:0|$8|prefixes|*0|");
+  EXPECT_EQ(near->run(request({"CLIENT", "INFO"})), std::nullopt);
+  EXPECT_EQ(says({"CLIENT", "TRACKING", "OFF"}), "+OK|");
+  EXPECT_FALSE(state.near_mode_.is_on);
+  EXPECT_EQ(traffic.given, nullptr);
+}
+
+TEST_F(NearClientTest, TheServerTracksInRESP2AndForPrefixes) {
+  const auto is_able = [this](std::initializer_list<std::string_view> words) {
+    return NearClient::is_able(request(words), state.protocol_);
+  };
+  EXPECT_TRUE(is_able({"CLIENT", "TRACKING", "ON", "optin"}));
+  EXPECT_FALSE(is_able({"CLIENT", "TRACKING", "ON", "bcast", "prefix", "a"}));
+  EXPECT_FALSE(is_able({"CLIENT", "TRACKING", "ON", "redirect", "1"}));
+  EXPECT_FALSE(is_able({"CLIENT", "TRACKING", "OFF"}));
+  state.protocol_ = resp::Protocol::kResp2;
+  EXPECT_FALSE(is_able({"CLIENT", "TRACKING", "ON"}));
+}
+
+TEST_F(NearClientTest, WhatACopyHasAnsweredIsKeptUntilItChanges) {
+  track();
+  has_copy("k");
+  done({"GET", "k"}, {"k"});
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_FALSE(near->is_at_rest());
+  changed("k");
+  EXPECT_THAT(take(), ElementsAre("now: " + ends("k")));
+  EXPECT_TRUE(near->is_at_rest());
+  changed("k");
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(NearClientTest, AnythingElseIsEndedBehindItsReply) {
+  track();
+  has_copy("k");
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold")));
+  done({"SET", "cold", "v"});
+  done({"PING"});
+  EXPECT_THAT(take(), IsEmpty());
+  done({"MGET", "k", "cold"}, {"k"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold"))) << "k is kept";
+  near->read_unknown();
+  EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|_|"));
+}
+
+// The copy was served, and has ended or was replaced before the client is registered.
+TEST_F(NearClientTest, ACopyThatIsNotValidAnyMoreIsNotKept) {
+  track();
+  has_copy("k");
+  traffic.given->push_back({name("k"), copies->find(hash("k"), "k", 0)->copy({})->fill_sent_at});
+  pass(Millis(1));
+  fill("k", "w");
+  near->done(request({"GET", "k"}), false);
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k"))) << "another fill";
+  traffic.given->push_back({name("k"), copies->find(hash("k"), "k", 0)->copy({})->fill_sent_at});
+  shared->table.drop_name("k", name("k"));
+  near->done(request({"GET", "k"}), false);
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k"))) << "invalidated";
+  EXPECT_FALSE(shared->kept_names.any());
+}
+
+TEST_F(NearClientTest, APushDoesNotOvertakeTheReplyThatItEnds) {
+  track();
+  has_copy("k");
+  owed_to = 3;  // a BLPOP, say
+  done({"GET", "k"}, {"k"});
+  changed("k");
+  EXPECT_THAT(take(), ElementsAre("now: " + ends("k"), "3: " + ends("k")))
+      << "it may have an earlier value, and it will get this one";
+  done({"GET", "k"}, {"k"});
+  owed_from = 4;
+  changed("k");
+  EXPECT_THAT(take(), ElementsAre("now: " + ends("k"))) << "it has the reply by now";
+}
+
+// The reply of such a read is owed still: what the client has until then must not be forgotten.
+TEST_F(NearClientTest, AnEarlierValueIsKeptUntilTheReplyHasCome) {
+  track();
+  has_copy("k");
+  done({"GET", "k"}, {"k"});
+  owed_to = 1;
+  done({"GET", "k"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
+  changed("k");
+  EXPECT_THAT(take(), ElementsAre("now: " + ends("k")));
+  owed_from = 2;
+  done({"GET", "k"}, {"k"});
+  done({"GET", "k"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
+  EXPECT_TRUE(near->is_at_rest()) << "the push is behind a reply that it has";
+}
+
+TEST_F(NearClientTest, OptInAndOptOut) {
+  track({"OPTIN"});
+  has_copy("k");
+  done({"GET", "k"}, {"k"});
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), IsEmpty()) << "it keeps nothing unasked";
+  EXPECT_TRUE(near->is_at_rest());
+  says({"CLIENT", "CACHING", "YES"});
+  done({"CLIENT", "CACHING", "YES"});
+  done({"GET", "k"}, {"k"});
+  EXPECT_FALSE(near->is_at_rest());
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), IsEmpty()) << "the announcement was for one command";
+  near->stop();
+  track({"OPTOUT"});
+  says({"CLIENT", "CACHING", "NO"});
+  done({"CLIENT", "CACHING", "NO"});
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), IsEmpty());
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold")));
+}
+
+TEST_F(NearClientTest, WhatATransactionHasReadEndsBehindIt) {
+  track();
+  done({"MULTI"});
+  state.in_multi_ = true;
+  done({"GET", "a"});
+  done({"SET", "b", "v"});
+  done({"MGET", "c", "d"});
+  EXPECT_THAT(take(), IsEmpty()) << "these are not replies with values";
+  done({"EXEC"});
+  EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|*3|$1|a|$1|c|$1|d|"));
+  done({"GET", "a"});
+  done({"DISCARD"});
+  EXPECT_THAT(take(), IsEmpty());
+  done({"GET", std::string(20'000, 'x')});
+  done({"EXEC"});
+  EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|_|")) << "too many names";
+  state.in_multi_ = false;
+  done({"EXEC"});
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(NearClientTest, ItsOwnWritesEndBehindTheirReplies) {
+  track();
+  has_copy("k");
+  done({"GET", "k"}, {"k"});
+  changed("k", 5);
+  EXPECT_THAT(take(), ElementsAre("behind next: " + ends("k")));
+  near->stop();
+  track({"NOLOOP"});
+  done({"GET", "k"}, {"k"});
+  changed("k", 5);
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_TRUE(near->is_at_rest()) << "as at a server, it is not told of the next change either";
+}
+
+TEST_F(NearClientTest, InRESP2ItCannotBeTold) {
+  track();
+  has_copy("k");
+  done({"GET", "k"}, {"k"});
+  state.protocol_ = resp::Protocol::kResp2;
+  changed("k");
+  done({"GET", "cold"});
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(NearClientTest, ASilentReadGivesNothingToKeep) {
+  track();
+  near->done(request({"GET", "cold"}), true);
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(NearClientTest, WhatIsOwedBetweenMessagesIsGivenLater) {
+  near->owe("x");
+  EXPECT_FALSE(near->is_at_rest());
+  near->give_owed();
+  near->give_owed();
+  EXPECT_THAT(take(), ElementsAre("now: x"));
+}
+
+}  // namespace
+}  // namespace heatsink::proxy

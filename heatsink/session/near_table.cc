@@ -33,8 +33,8 @@ void append_invalidation(ByteBuffer& out, std::string_view key) {
   resp::append_bulk(out, key);
 }
 
-// As judge_in_order() has it. No write in flight, and no fence: a write through this proxy tells the
-// clients itself, before its reply.
+// As judge_in_order() has it. No write in flight, and no fence: a write through this proxy tells
+// the clients itself, before its reply.
 bool NearBasis::holds(const cache::ProofStates& proofs, TimePoint at) const {
   if (at >= ends_at) return false;
   if (!is_proven) return true;
@@ -101,8 +101,8 @@ bool NearTable::has_room(Number client) const {
 }
 
 // A later copy of the same generation has the value that the earlier ones had: an invalidation in
-// between would have ended the name, or is on its way here. So it proves all of them. One of another
-// generation does not.
+// between would have ended the name, or is on its way here. So it proves all of them. One of
+// another generation does not.
 void NearTable::rest_on(Name& name, const NearBasis& basis) {
   NearBasis& now = name.basis;
   if (name.holders.empty()) {
@@ -172,13 +172,19 @@ void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
 
 Nanos NearTable::shortest_bound() const {
   Nanos shortest = Nanos::max();
-  for (const auto& [hash, name] : by_hash_)
-    shortest = std::min(shortest, name.basis.max_staleness);
+  for (const auto& [hash, name] : by_hash_) shortest = std::min(shortest, name.basis.max_staleness);
   return shortest;
 }
 
-// The table has forgotten the name before the first client hears of it: a client that leaves in this
-// call finds everything in order.
+// Two lists of four bytes per client and name, which grow by doubling; a node of the map, the name
+// and its place.
+std::size_t NearTable::bytes() const {
+  constexpr std::size_t kPerKept = 12, kPerName = sizeof(Name) + 64;
+  return kept_count_ * kPerKept + by_hash_.size() * kPerName + clients_.size() * sizeof(Client);
+}
+
+// The table has forgotten the name before the first client hears of it: a client that leaves in
+// this call finds everything in order.
 void NearTable::end(Name& name, std::uint64_t writer) {
   const std::vector<Number> holders = std::exchange(name.holders, {});
   for (const Number each : holders) remove_from(clients_[each].names, name.number);

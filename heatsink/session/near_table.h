@@ -41,7 +41,8 @@ struct NearBasis {
 
 // One per worker; its thread. A name that has ended is told to each client that keeps it, once, and
 // is forgotten, as a server does it. Costs per name that a client keeps: 8 to 12 bytes, and once
-// the name itself with about 150 bytes. To keep and to end a name of one client moves at most 40 KB.
+// the name itself with about 150 bytes. To keep and to end a name of one client moves at most 40
+// KB.
 class NearTable {
  public:
   // Past these a name is not kept, so the client that has read it is told at once.
@@ -105,6 +106,8 @@ class NearTable {
   bool keeps_any(Number client) const { return !clients_[client].names.empty(); }
   std::size_t names() const { return by_hash_.size(); }
   std::size_t kept() const { return kept_count_; }  // names, counted for each client
+  std::size_t clients() const { return clients_.size() - free_clients_.size(); }
+  std::size_t bytes() const;  // about, in O(1)
 
  private:
   struct Name {

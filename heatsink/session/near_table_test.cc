@@ -24,7 +24,7 @@ using testing::IsEmpty;
 
 constexpr TimePoint kNow = TimePoint(seconds(1000));
 
-class FakeHolder : public NearTable::Holder {
+class FakeHolder final : public NearTable::Holder {
  public:
   explicit FakeHolder(std::uint64_t its_id) : id_(its_id) {}
   std::uint64_t id() const override { return id_; }
@@ -103,7 +103,7 @@ TEST_F(NearTableTest, ANameIsCountedBeforeTheCopyIsJudged) {
   EXPECT_TRUE(table.empty());
 }
 
-TEST_F(NearTableTest, ForgettingAndLeavingTellNobody) {
+TEST_F(NearTableTest, ForgettingAndLeavingSendNoPush) {
   keep(ann, 7);
   keep(ann, 8);
   keep(bob, 7);
@@ -237,7 +237,7 @@ TEST_F(NearTableTest, ItDoesWhatSetsWouldDo) {
   for (int i = 0; i < 100'000; ++i) {
     const std::size_t client = random() % kClients, name = random() % kNames;
     FakeHolder& holder = *holders[client];
-    const unsigned what = random() % 100;
+    const std::size_t what = random() % 100;
     if (what < 70) {
       keep(holder, name + 1);
       model[name].insert(client);

@@ -307,6 +307,7 @@ class Session final : public ClientTransport::Listener,
   bool refuses_tracking(const Request& request) const;
   bool may_track_here(const Request& request) const;
   std::optional<Step> track_here(Request& request);
+  void follow_near(const Request& request, Step step, bool is_silent);
   Step forward(Request& request, bool own_connection, PartRequest of = {});
   Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PartRequest of,

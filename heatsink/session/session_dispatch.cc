@@ -54,9 +54,14 @@ Step Session::dispatch(Request& request) {
   if (step == Step::kDone) reliefs_.ended(traffic_.sent != sent_before);
   // A script that waits for a server that is away will run on the one that comes back.
   if (step == Step::kDone && request.facts->uses_scripts) ran_script_at_ = request.now;
-  if (near_mode_.is_on && step == Step::kDone && !closed()) [[unlikely]]
-    near().done(request, is_silent);
+  if (near_mode_.is_on || near_ != nullptr) [[unlikely]]
+    follow_near(request, step, is_silent);
   return step;
+}
+
+void Session::follow_near(const Request& request, Step step, bool is_silent) {
+  if (!near_mode_.is_on) return near_.reset();
+  if (step == Step::kDone && !closed()) near().done(request, is_silent);
 }
 
 // carry_out() and run() would find nothing to do but to forward it.

@@ -3,12 +3,13 @@
 
 import re
 import signal
+import threading
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, Closed, RawClient, encode
+from harness import PATIENCE_S, SLOW, Closed, Proxy, RawClient, encode
 from harness.near import Push, Resp3Client, invalidate
-from near_stage import STALENESS_S, ThroughTheProxy, ended
+from near_stage import ENDS_TRACKING, STALENESS_S, ThroughTheProxy, ended
 
 LATE_S = 0.5  # what the machine may add to the bound
 ON, INFO = "CLIENT TRACKING ON", "CLIENT TRACKINGINFO"
@@ -193,6 +194,50 @@ class PastTheProxy(ThroughTheProxy):
         server.ask("SET", "k", "nine")
         client.keep("k")
         self.assertEqual(client.keep("k"), client.keep("k"))
+
+
+class Ends(ThroughTheProxy):
+    """Whoever is disconnected is told first: Jedis uses what it has until it asks for something."""
+
+    def hears_the_end(self, client, names):
+        left, tracked = set(names), client
+        try:
+            while True:
+                left -= ended([tracked.next()], names)
+        except Closed:
+            self.assertEqual(left, set(), "it keeps these for ever")
+
+    def test_a_proxy_that_is_stopped(self):
+        for drain in ("0", "5s"):
+            with self.subTest(drain=drain):
+                proxy = Proxy(self.redis, {**ENDS_TRACKING, "shutdown.drain": drain})
+                clients = [self.keep_open(Resp3Client(proxy.port)).track() for _ in range(4)]
+                for client in clients:
+                    client.keep("k", "j")
+                stopping = threading.Thread(target=proxy.stop)
+                stopping.start()
+                for client in clients:
+                    self.hears_the_end(client, ["k", "j"])
+                    client.close()
+                stopping.join()
+
+    def test_a_client_whose_state_is_lost_with_the_server(self):
+        """It has a private connection because it has said what the server does not know."""
+        clients = [self.near() for _ in range(6)]
+        for client in clients:
+            client.say("CLIENT", "SETINFO", "LIB-NAME", "x")
+            client.say("CLIENT", "NO-EVICT", "OFF")
+            client.keep("k", "j")
+        self.redis.process.kill()
+        for client in clients:
+            self.hears_the_end(client, ["k", "j"])
+        self.redis.restart()
+
+    def test_quit(self):
+        client = self.near()
+        client.keep("k")
+        client.send("QUIT")
+        self.hears_the_end(client, ["k"])
 
 
 class Faults(ThroughTheProxy):

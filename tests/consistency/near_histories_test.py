@@ -115,20 +115,29 @@ def readers_of(port, number):
         Reader(port, number + 3, MARKING, ("OPTIN",)),
         Reader(port, number + 4, MARKING, ("NOLOOP",), connections=2, writes=0.03),
         Reader(port, number + 5, NODE, ("OPTOUT",)),
+        calm(port, number + 6),
+        calm(port, number + 7),
     ]
 
 
 def few_readers_of(port, number):
-    return [Reader(port, number + i, kind, connections=1 + i % 2) for i, kind in enumerate(KINDS)]
+    readers = [Reader(port, number + i, kind, connections=1 + i % 2)
+               for i, kind in enumerate(KINDS)]  # fmt: skip
+    return [*readers, calm(port, number + 9)]
+
+
+def calm(port, number):
+    return Reader(port, number, MARKING, writes=0, leaves=0, is_calm=True)
 
 
 def players(server, proxies, few=False):
+    """Some keys are written past the proxies only: nothing but the tracker ends them."""
     make = few_readers_of if few else readers_of
     out = []
     for place, port in enumerate(proxies):
         out += make(port, 100 * (place + 1))
-        out += [Writer(port, 100 * (place + 1) + 50, flushes=True, pause_s=0.03)]
-    out += [Writer(server, 10, pause_s=0.03)]
+        out += [Writer(port, 100 * (place + 1) + 50, written=4, flushes=True, pause_s=0.03)]
+    out += [Writer(server, 10, pause_s=0.05)]
     return out
 
 

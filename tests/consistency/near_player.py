@@ -37,9 +37,13 @@ class Reader:
     mode: tuple = ()  # of CLIENT TRACKING
     connections: int = 1
     keys: int = 6
+    written: int = 4  # of these, by itself
     think_s: float = 0.0005
     writes: float = 0.01  # so often it writes itself
     leaves: float = 0.0005  # so often it closes a connection
+    # Asks for nothing that it keeps, and only for keys that are written past the proxies: so it
+    # waits for no fill, and is not given what the server says itself.
+    is_calm: bool = False
 
 
 @dataclasses.dataclass
@@ -47,6 +51,7 @@ class Writer:
     port: int
     number: int = 0
     keys: int = 6
+    written: int = 6
     pause_s: float = 0.05
     flushes: bool = False
 
@@ -57,6 +62,7 @@ class Player:
     def __init__(self, spec):
         self.spec, self.dice = spec, random.Random(spec.number)
         self.names = [f"k{i}" for i in range(spec.keys)]
+        self.written = self.names[: spec.written]
         self.reads, self.writes = [], []
         self.last = spec.number * NUMBERS
 
@@ -95,6 +101,9 @@ class PlayerThatReads(Player):
             (1, self.behind_a_wait), (1, self.in_a_transaction),
         )  # fmt: skip
         self.acts = [act for weight, act in acts for _ in range(weight)]
+        if spec.is_calm:
+            self.names = self.names[spec.written :]
+            self.acts = [self.look] * 30 + [self.get]
 
     def ended(self, entry):
         self.reads.append(Read(entry.name, entry.value, entry.used, entry.told, entry.used,
@@ -124,7 +133,7 @@ class PlayerThatReads(Player):
         time.sleep(self.spec.think_s)  # a client's pause: others need the core
 
     def write_once(self, client):
-        name, value = self.dice.choice(self.names), self.value()
+        name, value = self.dice.choice(self.written), self.value()
         self.write([name], [value], lambda: client.ask_for((("SET", name, value), ()))[0])
         if "NOLOOP" in self.spec.mode:
             self.cache.drop(name)  # no server tells it
@@ -188,7 +197,7 @@ class PlayerThatWrites(Player):
     def step(self):
         if self.client is None:
             self.client = ValueClient(self.spec.port)
-        name, other = self.dice.sample(self.names, 2)
+        name, other = self.dice.sample(self.written, 2)
         acts = [self.set] * 12 + [self.delete, self.short, self.script, self.both, self.transaction]
         self.dice.choice(acts)(name, other)
         if self.spec.flushes and self.dice.random() < 0.01:

@@ -574,6 +574,7 @@ class Session final : public ClientTransport::Listener,
   void end_reply(ReplyQueue::Ticket ticket);
   void add_reply(std::string_view wire);
   void put_out(std::string_view bytes);
+  void end_near_names_at_once();
   void note_output();
   void after_reply();
   void fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard);

@@ -223,11 +223,26 @@ void Session::finish_if_done() {
 }
 
 void Session::close_when_flushed() {
-  if (life_ == Life::kServes) life_ = Life::kClosing;
+  if (life_ == Life::kServes) {
+    life_ = Life::kClosing;
+    end_near_names();
+  }
   flush_later();
 }
 
+// A library may go on with what it keeps until it has something to ask: Jedis does not see that a
+// connection has ended. So the client is told, if it takes the pushes at once.
+void Session::end_near_names_at_once() {
+  if (near_ == nullptr || presence_ != Presence::kHere || drain_ == Drain::kLeaves) return;
+  end_near_names();
+  if (!closed() && !client_.output().empty()) static_cast<void>(client_.write());
+}
+
 void Session::close() {
+  if (life_ == Life::kServes) {
+    life_ = Life::kClosing;
+    end_near_names_at_once();
+  }
   if (closed()) return;
   life_ = Life::kClosed;
   if (blocked_ != nullptr) blocked_->close();
@@ -347,6 +362,8 @@ bool Session::reads_while_finishing() const {
 
 void Session::leave() {
   if (closed() || drain_ == Drain::kLeaves) return;
+  end_near_names_at_once();
+  if (closed() || !client_.output().empty()) return close();
   drain_ = Drain::kLeaves;
   if (subscriptions_ != nullptr) subscriptions_->close();  // no message may follow the end
   servers_.give_back(false);

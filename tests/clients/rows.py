@@ -38,6 +38,12 @@ class Way:
 AS_CLUSTER = (Way(2, nodes=1), Way(3, nodes=2))
 BOTH = (Way(2), Way(3), Way(3, tls=True))
 
+# What a program does whose library keeps what it reads (proxy.client-tracking): direct, and then
+# through the proxy.
+NEAR_STEPS = ("at_server", "hits", "changes", "pool", "lost_server", "restart_proxy")
+NEAR = {"ways": (Way(3), Way(3, tls=True)), "steps": NEAR_STEPS,
+        "options": (("proxy.client-tracking", "pays"), ("cache.admission", "hot"))}  # fmt: skip
+
 
 @dataclasses.dataclass(frozen=True)
 class Client:
@@ -50,6 +56,7 @@ class Client:
     is_durable: bool = False  # a server that is killed comes back with all its data
     password: bool = True  # the server wants one: "secret", and has a user "app", "app-secret"
     variables: tuple = ()  # environment, relative to the build folder
+    options: tuple = ()  # of the proxies: (name, value) each
     run_cluster: tuple = ()  # as `run`, in cluster mode; (): the library has none
     cluster_ways: tuple = AS_CLUSTER
 
@@ -110,6 +117,11 @@ CLIENTS = {
         "phpredis", ("php",), (("php", "-r", "exit(extension_loaded('redis') ? 0 : 1);"),),
         ("php", "client.php"), (Way(2),),
         steps=("values", "pipeline", "transaction", "outage", "without_server")),
+    # Libraries with a cache of their own.
+    "redis_py_near": Client("redis_py", ("python3",), PIP, ("python3", "near.py"),
+                            variables=(("PYTHONPATH", "packages"),), **NEAR),
+    "node_redis_near": Client("node_redis", ("node", "npm"), (NPM,), ("node", "near.js"), **NEAR),
+    "jedis_near": Client("jedis", ("java", "javac", "mvn"), MAVEN, (*JAVA[:-1], "Near"), **NEAR),
     # What fails through the proxy while the server restarts fails without it, too.
     "redis_py_outage": Client(
         "redis_py", ("python3",), PIP, ("python3", "outage.py"), (Way(2), Way(3)),

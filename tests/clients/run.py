@@ -126,7 +126,8 @@ def run_one(client, folder, heatsink, run):
     way, program, its_steps = run
     with tempfile.TemporaryDirectory(prefix="heatsink-clients-") as scratch:
         with running(heatsink, scratch, tls=way.tls, password=client.password,
-                     nodes=way.nodes, is_durable=client.is_durable) as servers:
+                     nodes=way.nodes, is_durable=client.is_durable,
+                     more=client.options) as servers:
             # `timeout` ends also what the program has started.
             command = ["timeout", str(PROGRAM_TIMEOUT_S), *program, str(servers.port),
                        str(way.resp)] + ([servers.authority] if way.tls else [])

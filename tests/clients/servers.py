@@ -54,12 +54,16 @@ class OneProxy:
 
 
 class Servers:
-    """`nodes`: so many proxies look like a cluster; 0: one looks like a server."""
+    """`nodes`: so many proxies look like a cluster; 0: one looks like a server.
 
-    def __init__(self, heatsink, folder, tls=False, password=True, nodes=0, is_durable=False):
+    `more`: options of the proxies.
+    """
+
+    def __init__(self, heatsink, folder, tls=False, password=True, nodes=0, is_durable=False,
+                 more=()):  # fmt: skip
         ports = [free_port() for _ in range(max(1, nodes))]
         self.port, self.is_cluster = ports[0], nodes > 0
-        options = {"proxy.workers": 2, **DETECTION}
+        options = {"proxy.workers": 2, **DETECTION, **dict(more)}
         self.authority = None
         if tls:
             authority = Authority(folder)

@@ -109,12 +109,6 @@ class OptionSet {
   // choices.
   std::string bounds_text(const OptionRow& row) const;
 
-  // The whole set as a commented YAML file, in groups (`heatsink config print`). load_config_file()
-  // reads the same values back.
-  std::string to_yaml() const;
-  // The rows as a reference page: a table per group, with the defaults as values.
-  std::string to_markdown() const;
-
  private:
   Error unknown_name(std::string_view name) const;
   std::string told(std::string message) const;  // adds the owner in front

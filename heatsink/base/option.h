@@ -64,6 +64,11 @@ inline OptionRow deprecated(std::string_view instead, OptionRow row) {
   return row;
 }
 
+inline OptionRow at_start(OptionRow row) {
+  row.needs_restart = true;
+  return row;
+}
+
 // The sentence that a row with needs_restart has in the reference and the sample file.
 inline constexpr std::string_view kNeedsRestart = "A change needs a restart.";
 

@@ -147,7 +147,7 @@ class OfAProxy(Page):
 
         self.wait(agrees, "bytes of the key with the long value")
         self.wait(lambda: "iB per second" in (self.driver.execute_script(
-            "return document.querySelector('#rows canvas')?.getAttribute('aria-label')") or ""),
+            "return document.querySelector('#rows td.strip')?.getAttribute('aria-label')") or ""),
             "words for the busiest strip")  # fmt: skip
 
     def test_brightness_by_the_cpu_time_that_copies_save(self):
@@ -238,7 +238,7 @@ class OfAProxy(Page):
     def test_a_strip_is_told_in_words(self):
         self.open()
         self.wait(lambda: "per second" in (self.driver.execute_script(
-            "return document.querySelector('#rows canvas')?.getAttribute('aria-label')") or ""),
+            "return document.querySelector('#rows td.strip')?.getAttribute('aria-label')") or ""),
             "words for the busiest strip")  # fmt: skip
 
     def test_what_folds_out_is_filled(self):

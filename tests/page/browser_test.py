@@ -14,7 +14,7 @@ import time
 import page_stage
 from harness import Proxy, Redis, need_programs, until
 from harness.cluster import Cluster
-from page_stage import HOSTILE, Load, Page, number
+from page_stage import HOSTILE, Load, Page, byte_count, number
 
 try:
     from selenium.webdriver.common.action_chains import ActionChains
@@ -24,12 +24,6 @@ except ImportError:
     pass  # page_stage.run() says so
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images"
-
-
-def byte_count(text):
-    """"1.5 KiB" -> 1536; "–": 0."""
-    found = re.match(r"([\d.]+) ([KM]?)i?B", text)
-    return float(found[1]) * {"": 1, "K": 1024, "M": 1024**2}[found[2]] if found else 0
 
 
 class OfAProxy(Page):

@@ -8,7 +8,7 @@ import re
 
 import page_stage
 from harness import ValueClient
-from page_stage import Page, number
+from page_stage import Page, byte_count, number
 
 try:
     from selenium.webdriver.common.action_chains import ActionChains
@@ -210,6 +210,42 @@ class OfAProxy(Page):
                 return ['name', 'strip', 'rate'].map((of) =>
                   document.querySelector('#rows td.' + of).getBoundingClientRect().width);""")
             self.assertGreater(min(cells), 55, f"{cells} at {width}")
+
+    def test_bytes_of_rows_sum_to_the_total(self):
+        self.open("#brightness=bytes")
+        self.wait(lambda: self.row("product:1"), "the table")
+
+        def adds_up():
+            shown = sum(byte_count(text) for text in self.texts("#rows td.figure"))
+            told = self.asked("api/heatmap")["totals"]["bytes"]
+            return told and told[-1] and abs(shown / told[-1] - 1) < 0.15 and shown
+
+        self.wait(adds_up, "rows that sum to all bytes")
+        least = min(byte_count(text) for text in self.texts("#rows tr:not(.rest) td.figure"))
+        self.assertLess(least, 1024, "a row of few bytes")
+
+    def test_rates_below_one_sum_to_the_total(self):
+        """Code 1 is "one or less": three such rows of .6/s in all have .2/s each."""
+        self.open()
+        found = self.driver.execute_async_script("""
+            const done = arguments[0];
+            import('/page/model.js').then(({ Heat }) => {
+              const row = (name, codes) => ({ kind: 'key', db: 0, name, name_base64: btoa(name),
+                mean: btoa(String.fromCharCode(...codes)), max: 'AQEB', writes: 'AAAA', hits: 'AQEA', bytes: 'AAAA' });
+              const heat = new Heat();
+              heat.replace({ step_seconds: 1, window_seconds: 10, source: 'memory', has_file: false,
+                times: [1, 2, 3], numbers: [1, 2, 3],
+                totals: { requests: [0.6, 8.5, 1000] }, unnamed_max: { key: [0, 0, 0] },
+                rows: [row('a', [1, 37, 121]), row('b', [1, 1, 1]), row('c', [1, 0, 1])] });
+              const rates = [0, 1, 2].map((i) => [...heat.rows.values()].map((row) => heat.rate(row, 'mean', i)));
+              const hits = heat.means([...heat.rows.values()][1], [0, 1]).hits;
+              done([rates, hits]);
+            });""")
+        (quiet, mixed, busy), hits = found
+        for rate in (*quiet, hits):
+            self.assertAlmostEqual(rate, 0.2)
+        self.assertEqual([round(rate, 3) for rate in mixed], [8, 0.5, 0])
+        self.assertEqual([round(rate) for rate in busy], [1024, 1, 1], "rounded more than all: not known")
 
     def test_strips_out_of_sight_wait(self):
         made = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument",

@@ -91,6 +91,9 @@ export class Heat {
     this.unnamed = {};
     /** @type {Map<string, Row>} */
     this.rows = new Map();
+    /** @type {Map<string, Float64Array>} by kind, of `lowest_version` */
+    this.lowest = new Map();
+    this.lowest_version = 0;
   }
 
   get length() {
@@ -242,12 +245,53 @@ export class Heat {
         continue;
       }
       ++named;
-      mean += rate_of(code);
-      writes += rate_of(row.writes[i] ?? 0);
-      hits += rate_of(row.hits[i] ?? 0);
+      mean += this.rate(row, 'mean', i);
+      writes += this.rate(row, 'writes', i);
+      hits += this.rate(row, 'hits', i);
     }
     const n = Math.max(known, 1);
     return { rate: mean / n, writes: writes / n, hits: hits / n, named, at_most };
+  }
+
+  /**
+   * What code 1, "one or less", stands for in each column: all rows of a kind have no more than the
+   * total.
+   * @param {string} kind
+   */
+  lowest_of(kind) {
+    if (this.lowest_version !== this.version) this.lowest.clear();
+    this.lowest_version = this.version;
+    const known = this.lowest.get(kind);
+    if (known) return known;
+    const made = new Float64Array(this.length).fill(1);
+    const more = new Float64Array(this.length), count = new Uint16Array(this.length);
+    for (const row of this.rows.values()) {
+      if (row.kind !== kind) continue;
+      for (let i = 0; i < this.length; ++i) {
+        const code = row.mean[i] ?? 0;
+        if (code === 1) count[i] = (count[i] ?? 0) + 1;
+        else more[i] = (more[i] ?? 0) + rate_of(code);
+      }
+    }
+    const totals = this.totals[heat_total(kind)] ?? [];
+    for (let i = 0; i < this.length; ++i) {
+      const named = more[i] ?? 0, left = (totals[i] ?? NaN) - named;
+      // Less than what the rounding of the other rates makes says nothing.
+      if (left > 0.03 * named) made[i] = Math.min(1, left / (count[i] ?? 1));
+    }
+    this.lowest.set(kind, made);
+    return made;
+  }
+
+  /**
+   * The rate of a row in a column; 0: not named, or nothing.
+   * @param {Row} row @param {'mean' | 'max' | 'writes' | 'hits'} plane @param {number} i
+   */
+  rate(row, plane, i) {
+    const code = row[plane][i] ?? 0;
+    if (code !== 1) return rate_of(code);
+    const lowest = this.lowest_of(row.kind)[i] ?? 1;
+    return plane === 'mean' || row.mean[i] === 1 ? lowest : 1;
   }
 
   /** @param {string} kind */

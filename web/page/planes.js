@@ -66,18 +66,18 @@ export function left_of(plane, all, named) {
  * @returns {number | null}
  */
 export function value_at(heat, row, plane, i) {
-  const of = (/** @type {Uint8Array} */ codes) => rate_of(codes[i] ?? 0);
+  const of = (/** @type {'mean' | 'max' | 'writes' | 'hits'} */ each) => heat.rate(row, each, i);
   if (plane === 'bytes') return (heat.totals['bytes']?.[i] ?? null) === null ? null : BYTES_SCALE.figure_of(row.bytes[i] ?? 0);
   if (plane === 'cpu') {
     // Every hit spares the servers the same.
     const spared = heat.totals['server_cpu_spared_cores']?.[i] ?? null;
     const hits = heat.totals['hits']?.[i] ?? 0;
-    return spared === null ? null : hits > 0 ? (of(row.hits) / hits) * spared : 0;
+    return spared === null ? null : hits > 0 ? (of('hits') / hits) * spared : 0;
   }
-  if (plane !== 'misses') return of(row[plane]);
-  const misses = of(row.mean) - of(row.writes) - of(row.hits);
+  if (plane !== 'misses') return of(plane);
+  const misses = of('mean') - of('writes') - of('hits');
   // Each of the three is rounded by up to 3 %.
-  return misses > 0.06 * of(row.mean) ? misses : 0;
+  return misses > 0.06 * of('mean') ? misses : 0;
 }
 
 /**

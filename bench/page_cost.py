@@ -102,8 +102,9 @@ def measure(harness, arguments):
             for name, more in threads.items():
                 more.append(100 * (beside[1][name] - beside[0][name]))
             print(f"without {used[0] * 1e6:.3f} us per command, with {arguments.pages} pages"
-                  f" {used[1] * 1e6:.3f} us: {100 * ratios[-1]:+.2f} %; of one core, the answering thread"
-                  f" {threads['heatsink'][-1]:+.2f} %, the keeper {threads['keeper'][-1]:+.2f} %;"
+                  f" {used[1] * 1e6:.3f} us: {100 * ratios[-1]:+.2f} %; of one core, the answering"
+                  f" thread {threads['heatsink'][-1]:+.2f} %,"
+                  f" the keeper {threads['keeper'][-1]:+.2f} %;"
                   f" {done / arguments.seconds:.0f}/s", flush=True)  # fmt: skip
     finally:
         load.kill()

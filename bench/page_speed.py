@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how fast the page is in a browser: its first paint, frames while a person scrolls, and how
-long an input takes until it is seen.
+"""Measures how fast the page is in a browser: its first paint, frames while a person scrolls, and
+how long an input takes until it is seen.
 
 A real proxy with load stands behind it. Chromium measures (paint, event and frame times of its
 performance API). With 1000 rows: the page's own answers, in which each key was repeated.
@@ -27,7 +27,8 @@ new MutationObserver((_, observer) => {
 window.inputs = [];
 window.long = [];
 new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (entry.interactionId) window.inputs.push(entry.duration);
+  for (const entry of list.getEntries())
+    if (entry.interactionId) window.inputs.push(entry.duration);
 }).observe({ type: 'event', durationThreshold: 16 });
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) window.long.push(entry.duration);
@@ -171,7 +172,8 @@ def measure(harness, page_stage, arguments):
         preload(driver, REPEAT.replace("ROWS", str(arguments.rows)))
         driver.get("about:blank")
         driver.get(home)
-        wait(driver, f"return document.querySelectorAll('#rows tr').length > {0.9 * arguments.rows}")
+        least = 0.9 * arguments.rows
+        wait(driver, f"return document.querySelectorAll('#rows tr').length > {least}")
         report(driver, "repeated", arguments)
     finally:
         driver.quit()

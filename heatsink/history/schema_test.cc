@@ -46,13 +46,15 @@ TEST(Schema, BytesOfVersion3GetTheirNewCodes) {
       "WITH RECURSIVE codes (code) AS (SELECT 0 UNION ALL SELECT code + 1 FROM codes WHERE code < "
       "255) INSERT INTO cells SELECT 1, code, code, 0, 0, 0, code FROM codes");
   std::vector<std::int64_t> read_as_it_is;
-  Statement read(database, (std::string("SELECT ") + kBytesOfVersion3 +
-                            " FROM cells c ORDER BY name").c_str());
+  Statement read(
+      database,
+      (std::string("SELECT ") + kBytesOfVersion3 + " FROM cells c ORDER BY name").c_str());
   for (read.bind(); read.step();) read_as_it_is.push_back(read.integer(0));
   read.finish();
   ASSERT_EQ(prepare(database, migrations()), FileState::kCurrent);
-  Statement now(database, "SELECT c.mean, c.bytes, b.per_second FROM cells c JOIN byte_rates b "
-                          "ON b.code = c.bytes ORDER BY c.name");
+  Statement now(database,
+                "SELECT c.mean, c.bytes, b.per_second FROM cells c JOIN byte_rates b "
+                "ON b.code = c.bytes ORDER BY c.name");
   std::vector<std::int64_t> brought_up;
   for (now.bind(); now.step();) {
     const auto was = static_cast<heat::RateCode>(now.integer(0));

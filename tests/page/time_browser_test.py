@@ -27,7 +27,8 @@ window.fetch = async (path, options) => {
   const told = await answer.json();
   for (const row of told.rows.filter((row) => row.kind === 'key'))
     for (let i = 0; i < 20; ++i)
-      told.rows.push({ ...row, name: `copy ${i}`, name_base64: btoa(`copy:${i}:${row.name_base64}`) });
+      told.rows.push({ ...row, name: `copy ${i}`,
+                       name_base64: btoa(`copy:${i}:${row.name_base64}`) });
   return new Response(JSON.stringify(told));
 };
 window.drawn = new Map();
@@ -117,7 +118,8 @@ class OfAProxy(Page):
         self.wait(lambda: "top " in self.one("tr.detail").text, "its history")
         boxes = self.driver.execute_script("""
             return ['#history', '#requests'].map((at) => document.querySelector(at))
-              .map((canvas) => canvas.getBoundingClientRect()).map(({ left, width }) => [left, width]);""")
+              .map((canvas) => canvas.getBoundingClientRect())
+              .map(({ left, width }) => [left, width]);""")
         for own, chart in zip(*boxes, strict=True):
             self.assertAlmostEqual(own, chart, delta=1.5, msg="one axis for all")
 
@@ -231,21 +233,23 @@ class OfAProxy(Page):
             const done = arguments[0];
             import('/page/model.js').then(({ Heat }) => {
               const row = (name, codes) => ({ kind: 'key', db: 0, name, name_base64: btoa(name),
-                mean: btoa(String.fromCharCode(...codes)), max: 'AQEB', writes: 'AAAA', hits: 'AQEA', bytes: 'AAAA' });
+                mean: btoa(String.fromCharCode(...codes)), max: 'AQEB', writes: 'AAAA',
+                hits: 'AQEA', bytes: 'AAAA' });
               const heat = new Heat();
               heat.replace({ step_seconds: 1, window_seconds: 10, source: 'memory', has_file: false,
                 times: [1, 2, 3], numbers: [1, 2, 3],
                 totals: { requests: [0.6, 8.5, 1000] }, unnamed_max: { key: [0, 0, 0] },
                 rows: [row('a', [1, 37, 121]), row('b', [1, 1, 1]), row('c', [1, 0, 1])] });
-              const rates = [0, 1, 2].map((i) => [...heat.rows.values()].map((row) => heat.rate(row, 'mean', i)));
-              const hits = heat.means([...heat.rows.values()][1], [0, 1]).hits;
+              const rows = [...heat.rows.values()];
+              const rates = [0, 1, 2].map((i) => rows.map((row) => heat.rate(row, 'mean', i)));
+              const hits = heat.means(rows[1], [0, 1]).hits;
               done([rates, hits]);
             });""")
         (quiet, mixed, busy), hits = found
         for rate in (*quiet, hits):
             self.assertAlmostEqual(rate, 0.2)
         self.assertEqual([round(rate, 3) for rate in mixed], [8, 0.5, 0])
-        self.assertEqual([round(rate) for rate in busy], [1024, 1, 1], "rounded more than all: not known")
+        self.assertEqual([round(rate) for rate in busy], [1024, 1, 1], "more than all: not known")
 
     def test_strips_out_of_sight_wait(self):
         made = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument",

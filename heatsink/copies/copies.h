@@ -14,6 +14,7 @@
 #include "heatsink/copies/fill_waiters.h"        // IWYU pragma: export
 #include "heatsink/copies/keeper_listener.h"     // IWYU pragma: export
 #include "heatsink/copies/local_reads.h"         // IWYU pragma: export
+#include "heatsink/copies/near_mail.h"           // IWYU pragma: export
 #include "heatsink/copies/node_state.h"          // IWYU pragma: export
 #include "heatsink/copies/paced_timers.h"        // IWYU pragma: export
 #include "heatsink/copies/permission_cache.h"    // IWYU pragma: export

@@ -22,7 +22,9 @@ CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
       loop_(std::move(poller)),
       started_at_(loop_.clock()),
       inbox_(static_cast<std::size_t>(shared.options().workers)),
-      near_mail_(inbox_.workers()),
+      near_mail_(
+          inbox_.workers(), [this](std::size_t worker) { workers_[worker]->hear_near(); },
+          [this](const HeldWriter& held) { workers_[held.worker]->release(held.session, 0); }),
       events_(policy::quiet_sentence(shared.options())),
       filler_(shared, counters_, *this),
       auditor_(shared, counters_, *this),
@@ -217,17 +219,6 @@ void CopyKeeper::server_moved() {
   deliver_answers();
   for (KeeperListener* const worker : workers_) worker->server_moved();
   replicas_.renew();
-}
-
-void CopyKeeper::tell_near(std::size_t worker, const std::vector<NameHash>& names,
-                           const std::shared_ptr<HeldWriter>& writer) {
-  for (std::size_t each = 0; each < workers_.size(); ++each)
-    if (each != worker && near_mail_.put(each, names, writer)) workers_[each]->hear_near();
-}
-
-void CopyKeeper::kept_names_unproven() {
-  for (std::size_t each = 0; each < workers_.size(); ++each)
-    if (near_mail_.put_proof_changed(each)) workers_[each]->hear_near();
 }
 
 void CopyKeeper::map_changed() {
@@ -433,15 +424,15 @@ void CopyKeeper::note_heat() {
     if (const ClientCommands* const known = worker->client_commands()) clients.push_back(known);
   }
   const TimePoint now = loop_.clock();
-  heat_writer_.write(
-      hot_keys_.counts_of_all(),
-      {.load = offload_.of_window(now),
-       .cpu = offload_.server_cpu(now),
-       .latencies = latencies,
-       .reply_sizes = sizes,
-       .clients = clients,
-       .client_name = [this](auto client) { return workers_.front()->client_name(client); }},
-      now);
+  const auto name_of = [this](auto client) { return workers_.front()->client_name(client); };
+  heat_writer_.write(hot_keys_.counts_of_all(),
+                     {.load = offload_.of_window(now),
+                      .cpu = offload_.server_cpu(now),
+                      .latencies = latencies,
+                      .reply_sizes = sizes,
+                      .clients = clients,
+                      .client_name = name_of},
+                     now);
 }
 
 void CopyKeeper::begin_with(const Learned& learned) {

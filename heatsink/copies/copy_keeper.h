@@ -100,14 +100,7 @@ class CopyKeeper final : public CopySource,
   void ask_verdicts(std::size_t worker);
   void end_verdicts(std::size_t worker);
   VerdictInbox::Content take_verdicts(std::size_t worker) { return verdicts_.inbox().take(worker); }
-  // Names that clients keep in caches of their own: see NearMail. The other workers get what the
-  // worker tells; release_near_writer(): the last of them has done it.
-  void tell_near(std::size_t worker, const std::vector<NameHash>& names,
-                 const std::shared_ptr<HeldWriter>& writer);
-  NearMail::Content take_near_mail(std::size_t worker) { return near_mail_.take(worker); }
-  void release_near_writer(const HeldWriter& writer) {
-    workers_[writer.worker]->release(writer.session, 0);
-  }
+  NearMail& near_mail() { return near_mail_; }
 
   // Any thread but the keeper's: reports, orders and questions, which wait for the keeper.
   KeeperQueries& queries() { return queries_; }
@@ -164,8 +157,8 @@ class CopyKeeper final : public CopySource,
   void rights_changed() override { servers_.rights_changed(); }
   void filled(const FillRequest& asked, FillOutcome outcome, const std::string& why) override;
   void changed(const cache::Entry& entry) override { admission_.ended(entry); }
-  void kept_name_changed(NameHash name) override { tell_near(inbox_.workers(), {name}, nullptr); }
-  void kept_names_unproven() override;
+  void kept_name_changed(NameHash name) override { near_mail_.put(NearMail::kKeeper, {name}); }
+  void kept_names_unproven() override { near_mail_.put_proof_changed(); }
   void server_use(cache::ProofIndex server, const redis::ServerUse& use) override;
   void proof_state_changed(const std::string& reason) override;
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);

@@ -244,6 +244,7 @@ std::uint32_t Filler::slot_number_of(std::string_view key) const {
 void Filler::on_invalidate(std::string_view name) {
   counters_.add(Count::kInvalidations);
   const NameHash hash = hash_name(name, shared_.seed);
+  if (shared_.kept_names.any()) shared_.kept_names.note_change(hash);
   shared_.table.for_each_cached_of(name, hash,
                                    [this](const cache::Entry& entry) { listener_.changed(entry); });
   shared_.table.drop_name(name, hash);

@@ -31,7 +31,7 @@ class KeeperListener {
   virtual void map_changed() {}
   // CopyKeeper::take_verdicts() has something for the worker.
   virtual void hear_verdicts() {}
-  // CopyKeeper::take_near_mail() has something for the worker. Any thread.
+  // CopyKeeper::near_mail() has something for the worker. Any thread.
   virtual void hear_near() {}
   virtual void set_commands(std::shared_ptr<const resp::CommandTable> commands) = 0;
   virtual const Counters& counters() const = 0;

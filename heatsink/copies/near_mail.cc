@@ -5,31 +5,46 @@
 
 namespace heatsink::copies {
 
-NearMail::NearMail(std::size_t workers) {
+NearMail::NearMail(std::size_t workers, std::function<void(std::size_t worker)> tell,
+                   std::function<void(const HeldWriter& writer)> release)
+    : tell_(std::move(tell)), release_(std::move(release)) {
   slots_.reserve(workers);
   for (std::size_t i = 0; i < workers; ++i) slots_.push_back(std::make_unique<Slot>());
 }
 
-bool NearMail::put(std::size_t worker, const std::vector<NameHash>& changed,
-                   std::shared_ptr<HeldWriter> writer) {
+// A worker that has been told, and has not taken yet, needs no second word.
+template <class Change>
+void NearMail::change(std::size_t worker, Change change) {
   Slot& slot = *slots_[worker];
-  const std::lock_guard lock(slot.mutex);
-  Content& content = slot.content;
-  if (content.changed.size() + changed.size() > kNamesMax) {
-    content.all_changed = true;
-    content.changed.clear();
+  bool was_told = false;
+  {
+    const std::lock_guard lock(slot.mutex);
+    change(slot.content);
+    was_told = std::exchange(slot.is_told, true);
   }
-  if (!content.all_changed)
-    content.changed.insert(content.changed.end(), changed.begin(), changed.end());
-  if (writer) content.writers.push_back(std::move(writer));
-  return !std::exchange(slot.is_told, true);
+  if (!was_told) tell_(worker);
 }
 
-bool NearMail::put_proof_changed(std::size_t worker) {
-  Slot& slot = *slots_[worker];
-  const std::lock_guard lock(slot.mutex);
-  slot.content.proof_changed = true;
-  return !std::exchange(slot.is_told, true);
+void NearMail::put(std::size_t from, const std::vector<NameHash>& changed,
+                   const std::shared_ptr<HeldWriter>& writer) {
+  if (writer) writer->workers_left = slots_.size() - (from == kKeeper ? 0 : 1);
+  for (std::size_t worker = 0; worker < slots_.size(); ++worker) {
+    if (worker == from) continue;
+    change(worker, [&](Content& content) {
+      if (content.changed.size() + changed.size() > kNamesMax) {
+        content.all_changed = true;
+        content.changed.clear();
+      }
+      if (!content.all_changed)
+        content.changed.insert(content.changed.end(), changed.begin(), changed.end());
+      if (writer) content.writers.push_back(writer);
+    });
+  }
+}
+
+void NearMail::put_proof_changed() {
+  for (std::size_t worker = 0; worker < slots_.size(); ++worker)
+    change(worker, [](Content& content) { content.proof_changed = true; });
 }
 
 NearMail::Content NearMail::take(std::size_t worker) {

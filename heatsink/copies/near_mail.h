@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,7 @@ namespace heatsink::copies {
 struct HeldWriter {
   std::size_t worker = 0;
   std::uint64_t session = 0;
-  std::atomic<std::uint32_t> workers_left{0};
+  std::atomic<std::size_t> workers_left{0};  // NearMail's
 };
 
 // A slot per worker. Any thread puts; the worker takes. Memory: kNamesMax names per worker; more of
@@ -27,24 +28,31 @@ struct HeldWriter {
 class NearMail {
  public:
   static constexpr std::size_t kNamesMax = 4096;
+  static constexpr std::size_t kKeeper = static_cast<std::size_t>(-1);
 
-  explicit NearMail(std::size_t workers);
+  // Called in the thread that puts, or marks. `tell`: the worker has something to take. `release`:
+  // all workers have marked their clients, so this one may have its replies.
+  NearMail(std::size_t workers, std::function<void(std::size_t worker)> tell,
+           std::function<void(const HeldWriter& writer)> release);
   NearMail(const NearMail&) = delete;
 
   struct Content {
     std::vector<NameHash> changed;  // each client that keeps one of them must hear of it
     bool all_changed = false;       // any name may have changed
     bool proof_changed = false;     // the worker must look which names are still proven
-    // Told after all of the above has been done.
+    // marked() is due when all of the above has been done.
     std::vector<std::shared_ptr<HeldWriter>> writers;
   };
 
-  // True: the worker does not know yet that there is something to take, and must be told.
-  [[nodiscard]] bool put(std::size_t worker, const std::vector<NameHash>& changed,
-                         std::shared_ptr<HeldWriter> writer = nullptr);
-  [[nodiscard]] bool put_proof_changed(std::size_t worker);
+  // For all workers but the one that it comes from, or kKeeper. `writer`: null: none is held.
+  void put(std::size_t from, const std::vector<NameHash>& changed,
+           const std::shared_ptr<HeldWriter>& writer = nullptr);
+  void put_proof_changed();  // for all workers
   Content take(std::size_t worker);
-  std::size_t workers() const { return slots_.size(); }
+  void marked(HeldWriter& writer) {
+    if (writer.workers_left.fetch_sub(1) == 1) release_(writer);
+  }
+  bool has_others() const { return slots_.size() > 1; }
 
  private:
   struct Slot {
@@ -53,6 +61,11 @@ class NearMail {
     bool is_told = false;
   };
 
+  template <class Change>
+  void change(std::size_t worker, Change change);
+
+  const std::function<void(std::size_t)> tell_;
+  const std::function<void(const HeldWriter&)> release_;
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 

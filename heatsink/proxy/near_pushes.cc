@@ -2,6 +2,8 @@
 #include "heatsink/proxy/near_pushes.h"
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 namespace heatsink::proxy {
 
@@ -16,29 +18,26 @@ void NearPushes::written(const Pending& pending) {
   const bool is_here = writer != nullptr && !writer->closed();
   const std::uint64_t id = is_here ? writer->id() : 0;
   for (const NameHash name : names) table_.changed(name, id);
-  const auto others = static_cast<std::uint32_t>(shared_.options().workers - 1);
-  if (others == 0) return;
+  if (!mail_.has_others()) return;
   std::shared_ptr<copies::HeldWriter> held;
   if (is_here && !writer->closed()) {
     writer->hold();
     held = std::make_shared<copies::HeldWriter>();
     held->worker = worker_;
     held->session = id;
-    held->workers_left = others;
   }
-  others_.tell_others(worker_, names, held);
+  mail_.put(worker_, names, held);
 }
 
 void NearPushes::take_mail() {
-  const copies::NearMail::Content mail = others_.take_near_mail(worker_);
+  const copies::NearMail::Content mail = mail_.take(worker_);
   if (mail.all_changed) {
     table_.all_changed();
   } else {
     for (const NameHash name : mail.changed) table_.changed(name);
   }
   if (mail.proof_changed) look(Nanos(0));
-  for (const auto& writer : mail.writers)
-    if (writer->workers_left.fetch_sub(1) == 1) others_.release_writer(*writer);
+  for (const auto& writer : mail.writers) mail_.marked(*writer);
 }
 
 void NearPushes::look(Nanos next_look) { table_.look(shared_.proofs, loop_.clock() + next_look); }

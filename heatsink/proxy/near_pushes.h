@@ -6,9 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/command/pending.h"
@@ -22,23 +19,9 @@ namespace heatsink::proxy {
 // One per worker; its thread. While no client keeps a name, a write costs one load.
 class NearPushes {
  public:
-  // What it asks of the keeper.
-  class Others {
-   public:
-    // Gives names that have changed to all workers but this one.
-    virtual void tell_others(std::size_t worker, const std::vector<NameHash>& names,
-                             const std::shared_ptr<copies::HeldWriter>& writer) = 0;
-    virtual copies::NearMail::Content take_near_mail(std::size_t worker) = 0;
-    // The last worker has marked its clients: the writer may have its replies.
-    virtual void release_writer(const copies::HeldWriter& writer) = 0;
-
-   protected:
-    ~Others() = default;
-  };
-
   // All outlive it.
-  NearPushes(SharedState& shared, net::EventLoop& loop, std::size_t worker, Others& others)
-      : shared_(shared), loop_(loop), worker_(worker), others_(others), table_(shared.kept_names) {}
+  NearPushes(SharedState& shared, net::EventLoop& loop, std::size_t worker, copies::NearMail& mail)
+      : shared_(shared), loop_(loop), worker_(worker), mail_(mail), table_(shared.kept_names) {}
   ~NearPushes() { loop_.cancel(timer_); }
   NearPushes(const NearPushes&) = delete;
 
@@ -52,9 +35,16 @@ class NearPushes {
   };
   const Figures& figures() const { return figures_; }
 
-  // A command of this worker's client has been answered, perhaps with writes, and its fences are
-  // raised. Before the client gets the reply: clients of this worker are marked by now, and the
-  // replies of the writer are held until those of the others are.
+  // A command of this worker's client has been answered, perhaps with writes. Before its fences are
+  // raised: a later copy cannot be served before.
+  void settles(const Pending& pending) {
+    if (!pending.keys.has_writes() || !shared_.kept_names.any()) return;
+    pending.keys.for_each([this](const copies::TouchedKey& key) {
+      if (key.write) shared_.kept_names.note_change(key.name);
+    });
+  }
+  // And when they are raised. Before the client gets the reply: clients of this worker are marked
+  // by now, and the replies of the writer are held until those of the others are.
   void settled(const Pending& pending) {
     if (pending.keys.has_writes() && shared_.kept_names.any()) written(pending);
   }
@@ -78,7 +68,7 @@ class NearPushes {
   SharedState& shared_;
   net::EventLoop& loop_;
   const std::size_t worker_;
-  Others& others_;
+  copies::NearMail& mail_;
   NearTable table_;
   net::TimerId timer_ = 0;
   Figures figures_;

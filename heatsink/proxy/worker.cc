@@ -39,7 +39,7 @@ Worker::Worker(SharedState& shared, copies::CopyKeeper& keeper, std::size_t inde
                 if (Session* const held = clients_.session(client)) held->release_hold();
               }),
       hot_channel_(*this, counters_, shared.hot_subscribers),
-      near_pushes_(shared, loop_, index, *this),
+      near_pushes_(shared, loop_, index, keeper.near_mail()),
       slot_sampler_(shared.seed + index),
       parts_{{shared, loop_, counters_, read_hits_, copies_, permissions_, accesses_.counter(),
               key_refs_, asked_keys_, &write_gatherer_, &slot_sampler_, &spread_,
@@ -186,19 +186,6 @@ copies::VerdictInbox::Content Worker::take_verdicts() { return keeper_.take_verd
 
 void Worker::deliver_verdicts_later() {
   loop_.post([this] { hot_channel_.deliver(); });
-}
-
-void Worker::tell_others(std::size_t worker, const std::vector<NameHash>& names,
-                         const std::shared_ptr<copies::HeldWriter>& writer) {
-  keeper_.tell_near(worker, names, writer);
-}
-
-copies::NearMail::Content Worker::take_near_mail(std::size_t worker) {
-  return keeper_.take_near_mail(worker);
-}
-
-void Worker::release_writer(const copies::HeldWriter& writer) {
-  keeper_.release_near_writer(writer);
 }
 
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {

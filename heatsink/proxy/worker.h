@@ -58,7 +58,6 @@ class Worker final : public copies::KeeperListener,
                      private Upstream::Host,
                      private ClientAcceptor::Owner,
                      private HotChannel::Source,
-                     private NearPushes::Others,
                      private Upstreams::Host {
  public:
   // `listener`: unset if all clients come by serve(). `poller`: null for the kernel's.
@@ -139,6 +138,7 @@ class Worker final : public copies::KeeperListener,
     servers_.opener(upstream).failed(upstream, reason);
   }
   void settle(Pending& pending, TimePoint now, copies::Shown shown) override {
+    near_pushes_.settles(pending);
     copies_.settle(pending, pending.session, now, shown);
     if (pending.spread != nullptr) [[unlikely]]
       spread_.written(std::move(*std::exchange(pending.spread, nullptr)), pending.session);
@@ -170,11 +170,6 @@ class Worker final : public copies::KeeperListener,
   void end_verdicts() override;
   copies::VerdictInbox::Content take_verdicts() override;
   void deliver_verdicts_later() override;
-  // NearPushes::Others
-  void tell_others(std::size_t worker, const std::vector<NameHash>& names,
-                   const std::shared_ptr<copies::HeldWriter>& writer) override;
-  copies::NearMail::Content take_near_mail(std::size_t worker) override;
-  void release_writer(const copies::HeldWriter& writer) override;
   // ClientAcceptor::Owner
   void accepted(net::Stream stream, const std::string& peer) override;
   void note_work() override { pace_.note_work(); }

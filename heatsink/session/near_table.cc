@@ -100,20 +100,20 @@ bool NearTable::has_room(Number client) const {
   return kept_count_ < kKeptMax && clients_[client].names.size() < kNamesPerClient;
 }
 
-// A later copy of the same generation has the value that the earlier ones had: an invalidation in
-// between would have ended the name, or is on its way here. So it proves all of them. One of
-// another generation does not.
+// A later copy proves the earlier ones, if the name has not changed in between: the word of a
+// change may be on its way here still, and a client that has seen the new value must not find the
+// old one in its cache. A copy of another generation proves nothing either.
 void NearTable::rest_on(Name& name, const NearBasis& basis) {
   NearBasis& now = name.basis;
-  if (name.holders.empty()) {
+  const std::uint32_t changes = kept_.changes(name.hash);
+  const bool is_same =
+      now.proof == basis.proof && now.generation == basis.generation && name.changes == changes;
+  if (name.holders.empty() || !is_same) {
+    name.changes = changes;
     now = basis;
-    return;
-  }
-  if (now.proof != basis.proof || now.generation != basis.generation) {
-    std::vector<Number> before = std::exchange(name.holders, {});
+    const std::vector<Number> before = std::exchange(name.holders, {});
     for (const Number each : before) remove_from(clients_[each].names, name.number);
     kept_count_ -= before.size();
-    now = basis;
     return tell(before, name, 0);
   }
   now.filled_at = std::max(now.filled_at, basis.filled_at);

@@ -116,6 +116,7 @@ class NearTable {
     NameHash hash;
     std::uint32_t number = 0;  // in names_
     NearBasis basis;
+    std::uint32_t changes = 0;    // KeptNames::changes() at the last registration
     std::vector<Number> holders;  // sorted
   };
   struct Client {

@@ -197,6 +197,20 @@ TEST_F(NearTableTest, ALaterCopyProvesTheEarlierOnes) {
   EXPECT_EQ(table.kept(), 1U) << "Bob keeps the new one";
 }
 
+// The word of a change is on its way to this worker, and a copy of the new value has come before.
+TEST_F(NearTableTest, AClientThatSeesTheNewValueForgetsTheOldOne) {
+  keep(ann, 7);
+  kept.note_change({7});
+  NearBasis later = basis();
+  later.filled_at = kNow + Millis(1);
+  keep(ann, 7, later);
+  EXPECT_THAT(ann.take(), ElementsAre(7));
+  keep(bob, 7, later);
+  EXPECT_THAT(ann.take(), IsEmpty()) << "both have the new value";
+  table.changed({7});
+  EXPECT_THAT(ann.take(), ElementsAre(7)) << "the word of the change is late, and does no harm";
+}
+
 TEST_F(NearTableTest, AClientMayLeaveWhileItIsTold) {
   keep(ann, 7);
   keep(bob, 7);

@@ -59,11 +59,6 @@ Step Session::dispatch(Request& request) {
   return step;
 }
 
-void Session::follow_near(const Request& request, Step step, bool is_silent) {
-  if (!near_mode_.is_on) return near_.reset();
-  if (step == Step::kDone && !closed()) near().done(request, is_silent);
-}
-
 // carry_out() and run() would find nothing to do but to forward it.
 bool Session::is_simple(const Request& request) const {
   return request.facts->is_simple() && user_ == User::kShared && !in_multi_ && !restricts() &&
@@ -108,20 +103,6 @@ bool Session::refuses_tracking(const Request& request) const {
   const bool turns_on = request.facts->asks_tracking && request.args().size() > 2 &&
                         equals_ignoring_case(request.args()[2], "on");
   return turns_on && parts_.shared.cluster.is_expected();
-}
-
-// The proxy can track for the client itself, and need not bind it to a connection.
-bool Session::may_track_here(const Request& request) const {
-  const bool asks = request.facts->asks_tracking && parts_.near_table != nullptr &&
-                    parts_.shared.options().client_tracking == policy::ClientTracking::kPays &&
-                    !parts_.shared.cluster.is_expected() && !no_local_reads_;
-  return asks && NearClient::is_able(request, protocol_);
-}
-
-// Nothing: the server answers it.
-std::optional<Step> Session::track_here(Request& request) {
-  if (!near_mode_.is_on && !may_track_here(request)) return std::nullopt;
-  return near().run(request);
 }
 
 // The client has logged in before the server was known to be a node of a cluster, so its login is

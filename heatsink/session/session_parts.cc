@@ -273,6 +273,25 @@ NearClient& Session::near() {
   return *near_;
 }
 
+// The proxy can track for the client itself, and need not bind it to a connection.
+bool Session::may_track_here(const Request& request) const {
+  const bool asks = request.facts->asks_tracking && parts_.near_table != nullptr &&
+                    parts_.shared.options().client_tracking == policy::ClientTracking::kPays &&
+                    !parts_.shared.cluster.is_expected() && !no_local_reads_;
+  return asks && NearClient::is_able(request, protocol_);
+}
+
+// Nothing: the server answers it.
+std::optional<Step> Session::track_here(Request& request) {
+  if (!near_mode_.is_on && !may_track_here(request)) return std::nullopt;
+  return near().run(request);
+}
+
+void Session::follow_near(const Request& request, Step step, bool is_silent) {
+  if (!near_mode_.is_on) return near_.reset();
+  if (step == Step::kDone && !closed()) near().done(request, is_silent);
+}
+
 // A push never stands inside a reply or a message. Behind the part that the client has, the rest
 // follows first.
 void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {

@@ -13,7 +13,7 @@ struct Word {
   std::uint32_t LoadSpec::*number;
 };
 
-constexpr std::array<Word, 28> kWords = {
+constexpr std::array<Word, 29> kWords = {
     {{"via", &LoadSpec::via},           {"count", &LoadSpec::count},
      {"depth", &LoadSpec::depth},       {"pace-us", &LoadSpec::pace_us},
      {"think-us", &LoadSpec::think_us}, {"db", &LoadSpec::db},
@@ -27,7 +27,8 @@ constexpr std::array<Word, 28> kWords = {
      {"barrier", &LoadSpec::barrier},   {"cas", &LoadSpec::cas},
      {"multi", &LoadSpec::multi},       {"add", &LoadSpec::add},
      {"sum", &LoadSpec::sum},           {"hash", &LoadSpec::hash},
-     {"beside", &LoadSpec::beside},     {"swap", &LoadSpec::swap}}};
+     {"beside", &LoadSpec::beside},     {"swap", &LoadSpec::swap},
+     {"near", &LoadSpec::near}}};
 
 bool set_word(LoadSpec& spec, std::string_view text) {
   const std::size_t equals = text.find('=');

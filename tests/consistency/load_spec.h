@@ -45,6 +45,8 @@ struct LoadSpec {
   // 1: each key is a hash, and its value is that of one field, which is written and read, ends and
   // is removed by itself: by set, px, del, expire, lcs and all kinds of reads.
   std::uint32_t hash = 0;
+  // 1: the client keeps what GET has told it (CLIENT TRACKING), and answers from that.
+  std::uint32_t near = 0;
   std::uint32_t beside = 0;  // HSETEX of another field of the hash, which lives for a minute
 };
 

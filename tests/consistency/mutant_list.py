@@ -38,6 +38,9 @@ CLUSTER_NODES = "heatsink/topology/cluster_nodes.cc"
 SERVER_LINK = "heatsink/client/server_link.cc"
 COPY_GUARD = "heatsink/client/copy_guard.cc"
 ENGINE = "heatsink/client/engine.cc"
+NEAR_CLIENT = "heatsink/session/near_client.cc"
+NEAR_TABLE = "heatsink/session/near_table.cc"
+NEAR_PUSHES = "heatsink/proxy/near_pushes.cc"
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ PING = [instead(PROOFS, 'requests_.send(question, {"EXISTS", options_.heartbeat_
               f"!({ACTIVE} && reply.type == Value::Type::kSimple))\n"
               "    return refusal_error(")]  # fmt: skip
 
+TRACK = 'requests_.send(Question::kTracking, {"CLIENT", "TRACKING", '
+
 # Of a cluster. A test of processes plays each of these faults with real servers instead:
 # tests/faults/cluster_rows_test.py, cluster_partition_test.py.
 SLOT_PROOF = ("requests_.send(Question::kSlotProof, {verb, resp::name_in_slot(slot, "
@@ -122,6 +127,9 @@ NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(vot
 IN_TIME = "now - requests_.oldest().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
+NO_NEAR = "no run of processes has clients with caches of their own"
+NEAR = ("near caches",)
+NEAR_FAULTS = ("near caches, faults",)
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
 NO_SWAPS = "no run of processes exchanges databases"
 NO_COUNT = off(SERVER_QUESTIONS, "found == SwapCount::Finding::kSwapped")
@@ -154,9 +162,8 @@ MUTANTS = [
            ("lost pushes, copies that stay",)),
     Mutant("new generation when the tracker is lost",
            [without(FILLER, "drop_proven(proof);", "\n  const bool was_up"),
-            Patch(FILLER, "state_ = reason;\n  static_cast<void>(shared_.proofs[proof].begin",
-                  "state_ = reason;\n"
-                  f"  if (!{ACTIVE}) static_cast<void>(shared_.proofs[proof].begin"),
+            Patch(FILLER, "state_ = reason;\n  begin_generation(proof);",
+                  f"state_ = reason;\n  if (!{ACTIVE}) begin_generation(proof);"),
             without(FILLER, "shared_.table.drop_for_outage(proof);")],
            ("lost pushes",)),
     Mutant("writes in flight", [IN_FLIGHT], ("late pushes, one proxy", "one proxy, faults"),
@@ -206,8 +213,7 @@ MUTANTS = [
            ("barriers",)),
     Mutant("spoiled fills", [off(FILLER, "reply.spoiled")], ("torn fills",)),
     Mutant("tracking with NOLOOP",
-           [instead(TRACKER, 'send(Question::kTracking, {"CLIENT", "TRACKING", "ON"}, now);',
-                    'send(Question::kTracking, {"CLIENT", "TRACKING", "ON", "NOLOOP"}, now);')],
+           [instead(TRACKER, f'{TRACK}"ON"}}, now);', f'{TRACK}"ON", "NOLOOP"}}, now);')],
            ("two proxies",), "the tracking connection deletes keys past their TTL, and then every "
            "copy is past it, too, unless the server's clock has jumped",
            ("a jumping server clock",)),
@@ -377,4 +383,32 @@ MUTANTS = [
                   "  pending.unknown_keys")],
            ("one proxy",), NO_CLUSTER,
            ("counters in parts, slots move, proxies stop and lose connections",)),
+    Mutant("near: a read that no copy has answered is ended",
+           [Patch(NEAR_CLIENT, "if (ended.empty()) return;",
+                  f"if ({ACTIVE} || ended.empty()) return;")],
+           ("one proxy",), NO_NEAR, NEAR),
+    Mutant("near: a change is told",
+           [Patch(NEAR_TABLE, "if (found != by_hash_.end()) end(found->second, writer);",
+                  f"if ({ACTIVE}) return;\n"
+                  "  if (found != by_hash_.end()) end(found->second, writer);")],
+           ("one proxy",), NO_NEAR, NEAR),
+    Mutant("near: a push does not overtake the reply that it ends",
+           [Patch(NEAR_CLIENT, "if (behind != ReplyQueue::kNone) client_.give_push(wire, behind);",
+                  f"if (!{ACTIVE} && behind != ReplyQueue::kNone) "
+                  "client_.give_push(wire, behind);")],
+           ("one proxy",), NO_NEAR, NEAR),
+    Mutant("near: silence ends what is kept",
+           [Patch(NEAR_PUSHES, "table_.look(shared_.proofs, loop_.clock() + next_look);",
+                  f"if (!{ACTIVE} || next_look == Nanos(0)) "
+                  "table_.look(shared_.proofs, loop_.clock() + next_look);")],
+           ("one proxy",), NO_NEAR, NEAR_FAULTS),
+    Mutant("near: the loss of the tracker ends what is kept",
+           [Patch(NEAR_TABLE, "if (generation != state.generation()) return false;",
+                  f"if (!{ACTIVE} && generation != state.generation()) return false;")],
+           ("one proxy",), NO_NEAR, NEAR_FAULTS),
+    Mutant("near: what a client keeps ends before it moves",
+           [Patch("heatsink/session/session_handover.cc",
+                  "(near_ == nullptr || near_->is_at_rest());\n  return goes_on",
+                  f"({ACTIVE} || near_ == nullptr || near_->is_at_rest());\n  return goes_on")],
+           ("one proxy",), NO_NEAR, ("near caches, clients move",)),
 ]  # fmt: skip

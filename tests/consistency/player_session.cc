@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/consistency/player_session.h"
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "heatsink/resp/writer.h"
+#include "tests/consistency/reply_value.h"
 
 namespace heatsink::consistency {
 namespace {
@@ -15,32 +16,7 @@ constexpr std::string_view kScript = "return redis.call('set', ARGV[1], ARGV[2])
 constexpr std::size_t kReadBytes = 64 * 1024;
 
 constexpr std::uint64_t kAddMost = 9;
-
-constexpr std::string_view kField = "f";       // of a hash: has the value
-constexpr std::string_view kOtherField = "g";  // has none that counts
-constexpr std::string_view kOtherValue = "of the other field";
-
-std::uint64_t value_of(const resp::Value& reply);
-
-// Of HMGET, HGETEX, HVALS or HGETALL, in RESP2: kField's value is the only other element.
-std::uint64_t value_in_hash(const std::vector<resp::Value>& elements) {
-  for (const resp::Value& each : elements) {
-    const bool is_other =
-        each.text == kField || each.text == kOtherField || each.text == kOtherValue;
-    if (each.type != resp::Value::Type::kNull && !is_other) return value_of(each);
-  }
-  return kNil;
-}
-
-// What this program wrote; anything else is a value that nobody wrote. It never wrote "", which is
-// what LCS says of a missing key.
-std::uint64_t value_of(const resp::Value& reply) {
-  if (reply.type == resp::Value::Type::kArray) return value_in_hash(reply.items);
-  if (reply.type == resp::Value::Type::kNull || reply.text.empty()) return kNil;
-  std::uint64_t value = 0;
-  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
-  return value == kNil ? UINT64_MAX : value;
-}
+constexpr Nanos kNearPause = std::chrono::microseconds(200);
 
 }  // namespace
 
@@ -82,8 +58,12 @@ void PlayerSession::next() {
   if (transaction_ == Transaction::kQueued) return send_exec();
   if (spec_.pace_us > 0) return;
   if (spec_.think_us == 0) return send_pipeline();
+  think(std::chrono::microseconds(spec_.think_us));
+}
+
+void PlayerSession::think(Nanos pause) {
   thinking_ = true;
-  loop_.call_after(std::chrono::microseconds(spec_.think_us), [this] {
+  loop_.call_after(pause, [this] {
     thinking_ = false;
     if (connected_ && in_flight_.empty() && !finishing_) send_pipeline();
   });
@@ -97,6 +77,9 @@ void PlayerSession::send_pipeline() {
   if (chance(dice, spec_.swap)) return send_swap();
   for (std::uint32_t i = 0; i < spec_.depth; ++i) send_random();
   write_out();
+  // It has answered all of them by itself, so no reply goes on with it.
+  if (in_flight_.empty() && spec_.pace_us == 0)
+    think(std::max<Nanos>(kNearPause, std::chrono::microseconds(spec_.think_us)));
 }
 
 bool PlayerSession::chance(std::uint32_t& dice, std::uint32_t parts) const {
@@ -137,7 +120,9 @@ Op PlayerSession::make_read(std::uint32_t key) {
   return op;
 }
 
+// What its own commands may change it forgets when it sends them, and when they are answered.
 void PlayerSession::send(Verb verb, Op op, std::initializer_list<std::string_view> args) {
+  if (spec_.near != 0 && op.kind != Kind::kRead) near_.clear();
   resp::append_request(out_, args);
   in_flight_.push_back({verb, op});
 }
@@ -231,8 +216,9 @@ void PlayerSession::send_random() {
   } else {
     const bool is_range = chance(dice, spec_.range);
     const Op op = make_read(key);
-    is_range ? send(Verb::kGet, op, {"GETRANGE", name, "0", "-1"})
-             : send(Verb::kGet, op, {"GET", name});
+    if (is_range) return send(Verb::kGet, op, {"GETRANGE", name, "0", "-1"});
+    if (spec_.near == 0) return send(Verb::kGet, op, {"GET", name});
+    if (!answers_itself(op, name)) send(Verb::kNearGet, op, {"GET", name});
   }
 }
 
@@ -310,6 +296,10 @@ void PlayerSession::on_writable() {
   if (!socket_.open().ok()) return lose();
   connected_ = true;
   now_ = loop_.clock();
+  if (spec_.near != 0) {
+    send(Verb::kTrack, {}, {"HELLO", "3"});
+    send(Verb::kTrack, {}, {"CLIENT", "TRACKING", "ON"});
+  }
   if (spec_.db != 0) send(Verb::kSelect, {}, {"SELECT", std::to_string(spec_.db)});
   write_out();
   next();
@@ -321,17 +311,23 @@ void PlayerSession::on_readable() {
   if (got.status == net::IoStatus::kClosed) return lose();
   in_.commit(got.bytes);
   now_ = loop_.clock();
-  while (!in_.empty() && !in_flight_.empty()) {
+  while (!in_.empty() && (!in_flight_.empty() || spec_.near != 0)) {
     resp::Value reply;
     std::size_t consumed = 0;
     const resp::ValueStatus status = resp::parse_value(in_.view(), reply, consumed);
     if (status == resp::ValueStatus::kNeedMore) break;
     if (status == resp::ValueStatus::kError) return lose();
     in_.consume(consumed);
+    if (reply.type == resp::Value::Type::kPush) {
+      near_.take(reply);
+      continue;
+    }
     const Request request = in_flight_.front();
     in_flight_.pop_front();
     if (reply.is_error()) note_error(reply.text);
-    if (reply.is_error() && request.verb == Verb::kSelect) return lose();  // it is in another one
+    // It is in another database, or is not told of changes.
+    if (reply.is_error() && (request.verb == Verb::kSelect || request.verb == Verb::kTrack))
+      return lose();
     answered(request, reply);
   }
   next();
@@ -349,8 +345,12 @@ void PlayerSession::answered(const Request& request, const resp::Value& reply) {
   }
   Op op = request.op;
   op.responded = now_;
+  if (spec_.near != 0 && op.kind != Kind::kRead) near_.clear();
   switch (request.verb) {
     case Verb::kGet:
+      return note_read(op, reply);
+    case Verb::kNearGet:
+      near_.keep(recorder_.name(op.key), value_of(reply));
       return note_read(op, reply);
     case Verb::kWatchedGet:
       note_read(op, reply);
@@ -385,6 +385,20 @@ void PlayerSession::note_read(Op op, const resp::Value& reply) {
   recorder_.add(op);
 }
 
+// Such a read is nothing that the proxy shows: other clients of it may have been told before. But
+// it is as old as a copy may be at most, and the client never goes back.
+bool PlayerSession::answers_itself(const Op& op, const std::string& name) {
+  const std::optional<std::uint64_t> value = near_.find(name);
+  if (!value || !in_flight_.empty()) return false;  // replies in flight are of a later moment
+  Op read = op;
+  read.responded = now_;
+  read.via = 0;
+  read.value = *value;
+  recorder_.add(read);
+  ++recorder_.near_reads;
+  return true;
+}
+
 void PlayerSession::executed(const Request& request, const resp::Value& reply) {
   if (reply.type != resp::Value::Type::kArray) return;  // null: nothing has happened
   watched_.responded = now_;
@@ -398,8 +412,8 @@ void PlayerSession::executed(const Request& request, const resp::Value& reply) {
 void PlayerSession::forget(const Request& request) {
   const bool queued = request.verb == Verb::kWatch || request.verb == Verb::kWatchedGet ||
                       request.verb == Verb::kMulti || request.verb == Verb::kQueued ||
-                      request.verb == Verb::kSelect || request.verb == Verb::kBarrier ||
-                      request.verb == Verb::kBeside;
+                      request.verb == Verb::kSelect || request.verb == Verb::kTrack ||
+                      request.verb == Verb::kBarrier || request.verb == Verb::kBeside;
   if (queued) return;
   if (request.verb == Verb::kFlush || request.verb == Verb::kSwap)
     return note_flush(request.verb, request.op);
@@ -417,6 +431,7 @@ void PlayerSession::stop() {
   in_flight_.clear();
   in_.clear();
   out_.clear();
+  near_.clear();
   transaction_ = Transaction::kNone;
   connected_ = false;
   if (!socket_) return;

@@ -13,6 +13,7 @@
 #include "heatsink/net/net.h"
 #include "heatsink/resp/value.h"
 #include "tests/consistency/load_spec.h"
+#include "tests/consistency/near_model.h"
 #include "tests/consistency/recorder.h"
 
 namespace heatsink::consistency {
@@ -41,7 +42,9 @@ class PlayerSession final : public net::FdHandler {
  private:
   enum class Verb : std::uint8_t {
     kSelect,
+    kTrack,
     kGet,
+    kNearGet,
     kMget,
     kSet,
     kAdd,
@@ -70,6 +73,7 @@ class PlayerSession final : public net::FdHandler {
   void turn();
   void next();
   void send_pipeline();
+  void think(Nanos pause);
   void send_random();
   void send_random_of_hash();
   void send_read_of_hash(const std::string& name, const Op& op);
@@ -87,6 +91,7 @@ class PlayerSession final : public net::FdHandler {
   void note_error(std::string_view text);
   void answered(const Request& request, const resp::Value& reply);
   void note_read(Op op, const resp::Value& reply);
+  bool answers_itself(const Op& op, const std::string& name);
   void executed(const Request& request, const resp::Value& reply);
   void forget(const Request& request);
   void note_flush(Verb verb, Op op);
@@ -111,6 +116,7 @@ class PlayerSession final : public net::FdHandler {
   ByteBuffer out_;
   ByteBuffer in_;
   std::deque<Request> in_flight_;
+  NearModel near_;                                // of this connection
   Transaction transaction_ = Transaction::kNone;  // it has begun, and what has been sent of it
   Op watched_;                                    // what GET said between WATCH and EXEC
   Op queued_;                                     // what EXEC will do

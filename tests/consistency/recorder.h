@@ -22,6 +22,7 @@ struct Recorder {
   std::uint32_t last_session = 0;
   std::uint32_t last_database = kUsedDatabases;  // that took the place of another one
   std::uint64_t errors = 0;                      // replies that were errors, and connections lost
+  std::uint64_t near_reads = 0;                  // that clients have answered by themselves
   std::string first_error;                       // its text; ""
   Nanos wall_ahead{0};  // the clients' wall clock, less the clock of the history
 

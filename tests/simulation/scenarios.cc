@@ -121,6 +121,40 @@ std::vector<Scenario> usual() {
   };
 }
 
+// Of clients with caches of their own, whose invalidations the proxy sends. They read, and some
+// write; others write through the proxy and past it.
+std::vector<Scenario> of_near_caches() {
+  const auto near = [](int via) {
+    const std::string who = "via=" + std::to_string(via) + ",near=1";
+    return Sessions{who + ",count=6,depth=4,mget=500,set=20,think-us=500,keys=4",
+                    who + ",count=3,think-us=300,keys=4",
+                    who + ",count=2,depth=8,multi=300,think-us=1000,keys=4"};
+  };
+  const Sessions writers = {"via=1,count=2,set=300,px=100,del=50,depth=2,think-us=3000,keys=4",
+                            "via=1,count=1,eval=300,flush=30,think-us=5000,keys=4",
+                            "via=0,count=1,set=500,think-us=5000,keys=4"};
+  const std::vector<std::string> pays = {"proxy.client-tracking=pays"};
+  // A proxy that does not run can tell its clients nothing.
+  constexpr Nanos kStopped = Millis(300);
+  Faults faults = kAll;
+  faults.stop_max = kStopped;
+  return {
+      {.name = "near caches", .sessions = near(1) + writers, .bound = kBound, .options = pays},
+      {.name = "near caches, faults",
+       .sessions = near(1) + writers,
+       .bound = kBound + kStopped,
+       .conditions = kSlowThreads,
+       .faults = faults,
+       .options = pays},
+      {.name = "near caches, clients move",
+       .sessions = near(1) + near(2) + writers,
+       .proxies = 2,
+       .bound = kBound + kStopped,
+       .faults = {.stop_loop = 0.3, .cut_trackers = 0.3, .move_clients = 100, .stop_max = kStopped},
+       .options = pays},
+  };
+}
+
 // Of what changes in a proxy while it serves.
 std::vector<Scenario> of_changes() {
   return {
@@ -371,8 +405,8 @@ std::vector<Scenario> of_servers() {
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> out;
-    for (const auto& part : {usual(), of_changes(), of_pushes(), of_levels(), of_copies_that_pay(),
-                             of_databases_that_change_places(), of_servers()})
+    for (const auto& part : {usual(), of_changes(), of_near_caches(), of_pushes(), of_levels(),
+                             of_copies_that_pay(), of_databases_that_change_places(), of_servers()})
       out.insert(out.end(), part.begin(), part.end());
     for (const auto& part :
          {library_scenarios(), server_scenarios(), cluster_scenarios(), spread_scenarios()})

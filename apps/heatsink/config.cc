@@ -10,6 +10,7 @@
 #include "apps/heatsink/configuration.h"
 #include "apps/heatsink/metrics.h"
 #include "apps/heatsink/verbs.h"
+#include "heatsink/base/option_print.h"
 #include "heatsink/net/net.h"
 #include "heatsink/report/config_order.h"
 
@@ -42,7 +43,7 @@ int print(const ConfigurationFlags& flags, bool markdown) {
   if (!proxy.admin_token.empty()) proxy.admin_token = net::kHiddenPassword;
   if (!proxy.alerts.webhook.empty()) proxy.alerts.webhook = net::kHiddenPassword;
   proxy.alerts.command = proxy.alerts.shown_command();
-  std::cout << (markdown ? options_page(options) : options.to_yaml()) << std::flush;
+  std::cout << (markdown ? options_page(options) : to_yaml(options)) << std::flush;
   return std::cout.good() ? kDone : kFailed;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heatsink/base/option_list.h"
+#include "heatsink/base/option_print.h"
 #include "heatsink/base/printable.h"
 #include "heatsink/base/secret_file.h"
 #include "heatsink/httpd/httpd.h"
@@ -242,7 +243,7 @@ heatsink config check heatsink.yaml            # ok, or all faults with their li
 | share | with `%`, or as a number from 0 to 1: `2%` is `0.02` |
 | boolean | `true` or `false`, also `yes`, `no`, `on`, `off` |
 
-)" + options.to_markdown();
+)" + to_markdown(options);
 }
 
 }  // namespace heatsink::app

@@ -18,6 +18,7 @@
 #include "heatsink/base/nearest.h"              // IWYU pragma: export
 #include "heatsink/base/option.h"               // IWYU pragma: export
 #include "heatsink/base/option_list.h"          // IWYU pragma: export
+#include "heatsink/base/option_print.h"         // IWYU pragma: export
 #include "heatsink/base/printable.h"            // IWYU pragma: export
 #include "heatsink/base/process_limits.h"       // IWYU pragma: export
 #include "heatsink/base/process_metrics.h"      // IWYU pragma: export

@@ -11,6 +11,7 @@
 
 #include "heatsink/base/config_file.h"
 #include "heatsink/base/option_list.h"
+#include "heatsink/base/option_print.h"
 
 namespace {
 
@@ -57,10 +58,10 @@ void check_item(std::string_view text) {
   Options options;
   const bool added = options.set.find_list("rules")->add_item(text, "--rule").empty();
   require(options.rules.size() == (added ? 1U : 0U));
-  const std::string printed = options.set.to_yaml();
+  const std::string printed = to_yaml(options.set);
   Options again;
   require(heatsink::apply_config_text(printed, "printed.yaml", again.set).empty());
-  require(again.set.to_yaml() == printed);
+  require(to_yaml(again.set) == printed);
 }
 
 }  // namespace
@@ -69,16 +70,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_item(text);
   Options options;
-  const std::string before = options.set.to_yaml();
+  const std::string before = to_yaml(options.set);
   const heatsink::ConfigFaults faults = heatsink::apply_config_text(text, "fuzz.yaml", options.set);
   require(faults.size() <= heatsink::kConfigFaultsMax);
-  const std::string after = options.set.to_yaml();
+  const std::string after = to_yaml(options.set);
   if (!faults.empty()) {
     require(after == before);
     return 0;
   }
   Options again;
   require(heatsink::apply_config_text(after, "printed.yaml", again.set).empty());
-  require(again.set.to_yaml() == after);
+  require(to_yaml(again.set) == after);
   return 0;
 }

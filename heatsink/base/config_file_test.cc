@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "heatsink/base/option_print.h"
+
 namespace heatsink {
 namespace {
 
@@ -32,13 +34,13 @@ class ConfigFile : public ::testing::Test {
   }
 
   std::vector<std::string> apply(std::string_view text) {
-    const std::string before = set.to_yaml();
+    const std::string before = to_yaml(set);
     std::vector<std::string> messages;
     for (const Error& fault : apply_config_text(text, "heatsink.yaml", set)) {
       messages.push_back(fault.message);
     }
     if (messages.empty()) return messages;
-    EXPECT_EQ(set.to_yaml(), before) << "a faulty file must change nothing";
+    EXPECT_EQ(to_yaml(set), before) << "a faulty file must change nothing";
     return messages;
   }
 
@@ -75,10 +77,10 @@ TEST_F(ConfigFile, WhatIsNotNamedKeepsItsValue) {
 }
 
 TEST_F(ConfigFile, WrongValueNamesFileLineFixBoundsAndDefault) {
-  EXPECT_THAT(
-      apply("workers: 1\n\ndetection:\n  window: 5\n"),
-      ElementsAre("heatsink.yaml:4: detection.window is '5': write a number and us, ms, s, m or "
-                  "h, as in 250ms (bounds 1s .. 1h, default 10s)"));
+  EXPECT_THAT(apply("workers: 1\n\ndetection:\n  window: 5\n"),
+              ElementsAre("heatsink.yaml:4: detection.window is '5': "
+                          "write a number and us, ms, s, m or h, as in 250ms "
+                          "(bounds 1s .. 1h, default 10s)"));
 }
 
 TEST_F(ConfigFile, AllFaultsAreToldInOrder) {
@@ -194,11 +196,11 @@ TEST_F(ConfigFile, PrintedSetReadsBackTheSame) {
   for (const char* text :
        {"", "null", "yes", "~", "#x", "a: b", "- a", "'", "\"", "\\", "1", "*a", "é", " a "}) {
     prefix = text;
-    const std::string yaml = set.to_yaml();
+    const std::string yaml = to_yaml(set);
     prefix = "other";
     EXPECT_THAT(apply(yaml), IsEmpty()) << text;
     EXPECT_EQ(prefix, text);
-    EXPECT_EQ(set.to_yaml(), yaml);
+    EXPECT_EQ(to_yaml(set), yaml);
   }
 }
 

@@ -64,6 +64,11 @@ inline OptionRow deprecated(std::string_view instead, OptionRow row) {
   return row;
 }
 
+inline OptionRow at_start(OptionRow row) {
+  row.needs_restart = true;
+  return row;
+}
+
 // The sentence that a row with needs_restart has in the reference and the sample file.
 inline constexpr std::string_view kNeedsRestart = "A change needs a restart.";
 
@@ -108,12 +113,6 @@ class OptionSet {
   // "1s .. 24h"; "1s .. 24h | inherit"; "off | ttl | key"; "true | false"; "" for a string without
   // choices.
   std::string bounds_text(const OptionRow& row) const;
-
-  // The whole set as a commented YAML file, in groups (`heatsink config print`). load_config_file()
-  // reads the same values back.
-  std::string to_yaml() const;
-  // The rows as a reference page: a table per group, with the defaults as values.
-  std::string to_markdown() const;
 
  private:
   Error unknown_name(std::string_view name) const;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/base/config_file.h"
+#include "heatsink/base/option_print.h"
 
 namespace heatsink {
 namespace {
@@ -81,8 +82,9 @@ TEST_F(OptionLists, OnlyQuotesMeanSomethingInAValue) {
 
 TEST_F(OptionLists, FaultyTextTellsAllAndAddsNothing) {
   EXPECT_THAT(add("match=a,window=5,windw=1s,match=b"),
-              ElementsAre("rule 1: window is '5': write a number and us, ms, s, m or h, as in "
-                          "250ms, or inherit (bounds 100ms .. 1h | inherit, default inherit)",
+              ElementsAre("rule 1: window is '5': write a number and us, ms, s, m or h, "
+                          "as in 250ms, or inherit "
+                          "(bounds 100ms .. 1h | inherit, default inherit)",
                           "rule 1: unknown option 'windw': did you mean 'window'?",
                           "'match' is set twice: keep one"));
   for (const char* nothing : {"", "match", "match=a,", ",", "a,b"}) {
@@ -101,8 +103,8 @@ TEST_F(OptionLists, FaultyTextTellsAllAndAddsNothing) {
 TEST_F(OptionLists, ListsAreNoSingleValue) {
   for (const char* assignment : {"rules=[]", "rules.match=a", "rules[0].match=a"}) {
     EXPECT_EQ(set.set_assignment(assignment).error().message,
-              "rules is a list: in the configuration file write each rule below it, after '- '; on "
-              "the command line use --rule 'match=user:*,window=1s'")
+              "rules is a list: in the configuration file write each rule below it, after '- '; "
+              "on the command line use --rule 'match=user:*,window=1s'")
         << assignment;
   }
   EXPECT_EQ(set.set_assignment("rulse=1").error().message,
@@ -152,8 +154,8 @@ TEST_F(OptionLists, FaultsNameTheLineAndTheItem) {
           HasSubstr("h.yaml:6: copy must be a group of options, not a list"),
           HasSubstr("h.yaml:7: rule 2: match must be one value, not a group of options"),
           HasSubstr("h.yaml:8: rule 2: unknown group 'frobnicate'"),
-          "h.yaml:9: rule 2: window has no value: write one, or remove the line for the default "
-          "inherit",
+          "h.yaml:9: rule 2: window has no value: write one, "
+          "or remove the line for the default inherit",
           HasSubstr(
               "h.yaml:10: a rule must be written as 'name: value' lines, the first one after"),
           HasSubstr("h.yaml:11: a rule must be written"), HasSubstr(": a rule must be written"),
@@ -191,12 +193,12 @@ TEST_F(OptionLists, ItemsHaveALimit) {
 }
 
 TEST_F(OptionLists, PrintedListsReadBackTheSame) {
-  EXPECT_THAT(set.to_yaml(), HasSubstr("\n# Keys apart.\n# Each rule may have:\n"
-                                       "#   match: Which keys. (default '')\n"));
-  EXPECT_THAT(set.to_yaml(), HasSubstr("\nrules: []\n"));
+  EXPECT_THAT(to_yaml(set), HasSubstr("\n# Keys apart.\n# Each rule may have:\n"
+                                      "#   match: Which keys. (default '')\n"));
+  EXPECT_THAT(to_yaml(set), HasSubstr("\nrules: []\n"));
   ASSERT_THAT(add(R"(match="a,""b",share=7%)"), IsEmpty());
   ASSERT_THAT(add("window=250ms"), IsEmpty());
-  const std::string yaml = set.to_yaml();
+  const std::string yaml = to_yaml(set);
   EXPECT_THAT(yaml, HasSubstr("rules:\n"
                               "  - match: \"a,\\\"b\"\n"
                               "    window: inherit\n"
@@ -206,11 +208,11 @@ TEST_F(OptionLists, PrintedListsReadBackTheSame) {
   list().truncate(0);
   EXPECT_TRUE(rules.empty());
   EXPECT_THAT(apply(yaml), IsEmpty());
-  EXPECT_EQ(set.to_yaml(), yaml);
+  EXPECT_EQ(to_yaml(set), yaml);
 }
 
 TEST_F(OptionLists, ReferenceHasATable) {
-  EXPECT_THAT(set.to_markdown(),
+  EXPECT_THAT(to_markdown(set),
               HasSubstr("\n## rules\n\nKeys apart. A list of at most 1000. Each rule may have:\n\n"
                         "| option | default | bounds | meaning |\n|---|---|---|---|\n"
                         "| `match` | `''` | any text | Which keys. |\n"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the rows of an OptionSet as documents: the YAML sample file and the reference page.
+#include "heatsink/base/option_print.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "heatsink/base/option.h"
 #include "heatsink/base/option_list.h"
 #include "heatsink/base/option_value.h"
 #include "heatsink/base/reference_table.h"
@@ -122,35 +121,35 @@ void add_row(ReferenceTable& table, const OptionSet& set, const OptionRow& row) 
 
 }  // namespace
 
-std::string OptionSet::to_yaml() const {
+std::string to_yaml(const OptionSet& set) {
   std::string out;
-  for (const Group& group : grouped(rows_)) {
+  for (const Group& group : grouped(set.rows())) {
     if (!out.empty()) out += "\n";
     const std::string indent = group.name.empty() ? "" : "  ";
     if (!group.name.empty()) out += std::string(group.name) + ":\n";
     for (const OptionRow* row : group.rows) {
-      append_comment(out, indent + "# ", explained(*this, *row));
-      out += indent + std::string(split_name(row->name).second) + ": " + yaml_value(*this, *row) +
-             "\n";
+      append_comment(out, indent + "# ", explained(set, *row));
+      out +=
+          indent + std::string(split_name(row->name).second) + ": " + yaml_value(set, *row) + "\n";
     }
   }
-  for (const auto& list : lists_) {
+  for (const auto& list : set.lists()) {
     if (!out.empty()) out += "\n";
     append_yaml(out, *list);
   }
   return out;
 }
 
-std::string OptionSet::to_markdown() const {
+std::string to_markdown(const OptionSet& set) {
   std::string out;
-  for (const Group& group : grouped(rows_)) {
+  for (const Group& group : grouped(set.rows())) {
     if (!out.empty()) out += "\n";
     if (!group.name.empty()) out += "## " + std::string(group.name) + "\n\n";
     ReferenceTable table = reference_table();
-    for (const OptionRow* row : group.rows) add_row(table, *this, *row);
+    for (const OptionRow* row : group.rows) add_row(table, set, *row);
     out += table.text();
   }
-  for (const auto& list : lists_) {
+  for (const auto& list : set.lists()) {
     if (!out.empty()) out += "\n";
     const std::string most = std::to_string(OptionListRow::kItemsMax);
     out += "## " + list->row().name + "\n\n";

@@ -6,42 +6,19 @@
 
 #include <optional>
 
+#include "heatsink/base/option_for_test.h"
+#include "heatsink/base/option_print.h"
+
 namespace heatsink {
 namespace {
 
 using ::testing::HasSubstr;
 
-// One row of each type.
-struct Sample {
-  bool enabled = true;
-  std::int64_t workers = 2;
-  double ratio = 0.8;
-  std::string level = "key";
-  std::string listen = "127.0.0.1:6380";
-  Nanos window = std::chrono::seconds(10);
-  Bytes size = mebibytes(64);
-  OptionSet set;
-
-  Sample() {
-    const auto nanos = [](Nanos n) { return static_cast<double>(n.count()); };
-    set.add({"cache.enabled", &enabled, "Whether to cache.", 0, 0, {}});
-    set.add({"workers", &workers, "Event loops.", 1, 256, {}});
-    set.add({"detection.ratio", &ratio, "Hysteresis.", 0, 1, {}});
-    set.add({"cache.level", &level, "Coherence.", 0, 0, {"off", "ttl", "key"}});
-    set.add({"listen", &listen, "Address.", 0, 0, {}});
-    set.add({"detection.window",
-             &window,
-             "Length of the window.",
-             nanos(std::chrono::seconds(1)),
-             nanos(std::chrono::hours(1)),
-             {}});
-    set.add({"cache.size", &size, "Bytes of copies.", 1024, 1024.0 * 1024 * 1024, {}});
-  }
-
+struct Sample : OneRowOfEachType {
   std::string error(std::string_view name, std::string_view text) {
-    const std::string before = set.to_yaml();
+    const std::string before = to_yaml(set);
     const Status status = set.set(name, text);
-    EXPECT_EQ(set.to_yaml(), before) << "a refused value must change nothing";
+    EXPECT_EQ(to_yaml(set), before) << "a refused value must change nothing";
     return status.ok() ? "(accepted)" : status.error().message;
   }
 };
@@ -59,7 +36,7 @@ TEST(Option, AnEnumerationHasItsWords) {
   EXPECT_EQ(set.set("speed", "warp").error().message,
             "speed is 'warp': write one of slow, fast (bounds slow | fast, default slow)");
   EXPECT_EQ(speed, Speed::kFast);
-  EXPECT_THAT(set.to_yaml(), HasSubstr("speed: fast\n"));
+  EXPECT_THAT(to_yaml(set), HasSubstr("speed: fast\n"));
 }
 
 TEST(Option, NamesDeprecatedOptionsThatAreSet) {
@@ -68,12 +45,11 @@ TEST(Option, NamesDeprecatedOptionsThatAreSet) {
   set.add(deprecated("a window slides in ten steps.", {"slots", &slots, "Steps.", 1, 10}));
   EXPECT_TRUE(set.set("slots", "10").ok());
   EXPECT_TRUE(set.deprecated_in_use().empty()) << "the default";
-  EXPECT_THAT(set.to_markdown(), HasSubstr("Deprecated: a window slides in ten steps. Steps."));
+  EXPECT_THAT(to_markdown(set), HasSubstr("Deprecated: a window slides in ten steps. Steps."));
   EXPECT_TRUE(set.set("slots", "5").ok());
-  EXPECT_THAT(
-      set.deprecated_in_use(),
-      ::testing::ElementsAre("slots is deprecated, and a later version refuses it: a window "
-                             "slides in ten steps."));
+  EXPECT_THAT(set.deprecated_in_use(),
+              ::testing::ElementsAre("slots is deprecated, and a later version refuses it: "
+                                     "a window slides in ten steps."));
 }
 
 TEST(Option, SetsEachTypeFromText) {
@@ -186,55 +162,6 @@ TEST(Option, AssignmentSplitsAtTheFirstEquals) {
   EXPECT_TRUE(s.set.set_assignment("listen=a=b").ok());
   EXPECT_EQ(s.listen, "a=b");
   EXPECT_THAT(s.set.set_assignment("workers").error().message, HasSubstr("write option=value"));
-}
-
-TEST(Option, YamlIsGroupedAndCommented) {
-  Sample s;
-  ASSERT_TRUE(s.set.set("cache.level", "off").ok());
-  EXPECT_EQ(s.set.to_yaml(),
-            "# Event loops. (1 .. 256, default 2)\n"
-            "workers: 2\n"
-            "# Address. (default 127.0.0.1:6380)\n"
-            "listen: \"127.0.0.1:6380\"\n"
-            "\n"
-            "cache:\n"
-            "  # Whether to cache. (true | false, default true)\n"
-            "  enabled: true\n"
-            "  # Coherence. (off | ttl | key, default key)\n"
-            "  level: \"off\"\n"
-            "  # Bytes of copies. (1kb .. 1gb, default 64mb)\n"
-            "  size: 64mb\n"
-            "\n"
-            "detection:\n"
-            "  # Hysteresis. (0 .. 1, default 0.8)\n"
-            "  ratio: 0.8\n"
-            "  # Length of the window. (1s .. 1h, default 10s)\n"
-            "  window: 10s\n");
-}
-
-TEST(Option, LongHelpIsWrapped) {
-  std::int64_t value = 0;
-  OptionSet set;
-  std::string help;
-  for (int i = 0; i < 50; ++i) help += "word" + std::to_string(i) + " ";
-  set.add({"a.b", &value, help, 0, 1, {}});
-  const std::string yaml = set.to_yaml();
-  std::size_t start = 0;
-  while (start < yaml.size()) {
-    const std::size_t end = yaml.find('\n', start);
-    EXPECT_LE(end - start, 100u);
-    start = end + 1;
-  }
-  EXPECT_THAT(yaml, HasSubstr("word49"));
-}
-
-TEST(Option, MarkdownIsOneTablePerGroup) {
-  Sample s;
-  EXPECT_THAT(s.set.to_markdown(),
-              HasSubstr("## cache\n\n| option | default | bounds | meaning |\n|---|---|---|---|\n"
-                        "| `cache.enabled` | `true` | `true \\| false` | Whether to cache. |\n"));
-  EXPECT_THAT(s.set.to_markdown(),
-              HasSubstr("| `listen` | `127.0.0.1:6380` | any text | Address. |\n"));
 }
 
 TEST(OptionDeathTest, RowsMustMakeSense) {

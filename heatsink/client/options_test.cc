@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "heatsink/base/option.h"
+#include "heatsink/base/option_print.h"
 #include "heatsink/base/testing/source_dir.h"
 #include "heatsink/client/client.h"
 
@@ -201,7 +202,7 @@ YAML, as a text or a file, with environment variables, or by name.
 Durations are written with `us`, `ms`, `s`, `m` or `h`, and sizes with `b`, `kb`, `mb` or `gb`
 (powers of 1024).
 
-)" + set.to_markdown();
+)" + to_markdown(set);
   const std::string path = std::string(heatsink::kSourceDir) + "/docs/reference/library-options.md";
   if (std::getenv("HEATSINK_WRITE_PAGES") != nullptr) std::ofstream(path) << expected;
   std::ostringstream page;

@@ -56,11 +56,6 @@ void CopyKeeper::serve(std::vector<KeeperListener*> workers) {
   offload_.serve(workers_);
 }
 
-void CopyKeeper::record_to(Recording recording) {
-  shared_.heat.listen(std::move(recording.moment));
-  events_.listen(std::move(recording.event));
-}
-
 // ---- the turn
 
 void CopyKeeper::begin() {

@@ -66,7 +66,10 @@ class CopyKeeper final : public CopySource,
 
   // Call it before run(). Sorted by worker number; all workers must outlive the keeper.
   void serve(std::vector<KeeperListener*> workers);
-  void record_to(Recording recording);  // call it before begin()
+  void record_to(Recording recording) {  // call it before begin()
+    shared_.heat.listen(std::move(recording.moment));
+    events_.listen(std::move(recording.event));
+  }
   void begin();                         // call it before loop() runs
   void run();                           // begin() and the loop, until stop()
   net::EventLoop& loop() { return loop_; }

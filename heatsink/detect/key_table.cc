@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "heatsink/detect/key_summary.h"
 
 namespace heatsink::detect {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 // Shares of the memory, in percent; the table gets the rest.
 constexpr std::size_t kSketchPercent = 9;
 constexpr std::size_t kTalliesPercent = 4;  // if commands and clients are counted
-
-// Up to this rate each access feeds the tallies; above it a sample of them.
-constexpr std::uint64_t kTalliesPerSecond = 16'384;
-constexpr std::uint64_t kTallyFactorMax = 64;
 
 // Looking at a bucket costs as much as ten accesses. Where all keys are alike, most looks would
 // chase noise; a key that is really busier comes again soon.
@@ -60,26 +57,23 @@ KeyTable::KeyTable(const KeyTableOptions& options)
               kBucketBytes,
           1)),
       least_(prints_.size()),
-      counts_(prints_.size() * kWays),
-      details_(prints_.size() * kWays),
+      rows_(prints_.size() * kWays, options.dimension),
       buckets_(prints_.size()),
       sketch_(options.memory_bytes / 100 * kSketchPercent, options.seed,
               options.dimension == Dimension::kBytes ? kBytesUnitBits : 0),
       distinct_(options.has_distinct ? std::make_unique<DistinctKeys>() : nullptr),
       names_(options.memory_bytes / 100 * options.names_percent),
       sampler_(options.lossless_per_second, options.seed),
-      dimension_(options.dimension),
       urgent_level_(options.urgent_count),
       worth_tracking_level_(options.worth_tracking),
-      urgent_count_(std::max<std::uint64_t>(urgent_level_.least, 1)),
       worth_tracking_(worth_tracking_level_.least),
-      tally_names_(options.names),
-      board_(options.memory_bytes / 100 * tallies_percent(options)),
-      tally_left_(options.names == nullptr ? UINT64_MAX : 1) {}
+      tallies_(options.names, options.memory_bytes / 100 * tallies_percent(options)) {
+  rows_.set_urgent_count(urgent_level_.least);
+}
 
 std::size_t KeyTable::memory_bytes() const {
   return buckets_ * kBucketBytes + sketch_.memory_bytes() + names_.memory_bytes() +
-         board_.memory_bytes() + (distinct_ != nullptr ? sizeof(DistinctKeys) : 0);
+         tallies_.memory_bytes() + (distinct_ != nullptr ? sizeof(DistinctKeys) : 0);
 }
 
 // Sets the highest bit of each byte where a print equals the hash's: certainly for the lowest set
@@ -96,7 +90,7 @@ inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
   const std::uint32_t bucket = bucket_of(tag);
   for (std::uint64_t left = matches(prints_[bucket], tag); left != 0; left &= left - 1) {
     const std::uint32_t key = bucket * kWays + way_of(left);
-    if (counts_[key].tag == tag) return key;
+    if (rows_.counts(key).tag == tag) return key;
   }
   return kNone;
 }
@@ -104,11 +98,10 @@ inline std::uint32_t KeyTable::find(std::uint64_t tag) const noexcept {
 // ---- time
 
 void KeyTable::move(const SlotClock::Move& move, const Position& position, std::uint64_t all) {
-  at_ = position;
-  urgent_count_ = std::max<std::uint64_t>(urgent_level_.of(all), 1);
+  rows_.move(position, urgent_level_.of(all));
   worth_tracking_ = worth_tracking_level_.of(all);
   sketch_.move(move, position);
-  board_.move(move, position);
+  tallies_.move(move, position);
   if (distinct_ != nullptr) distinct_->move(move, position);
   for (std::uint32_t lap = 0; lap < move.laps; ++lap) {
     factor_last_ = factor_now_;
@@ -119,25 +112,20 @@ void KeyTable::move(const SlotClock::Move& move, const Position& position, std::
 void KeyTable::set_levels(CountLevel urgent_count, CountLevel worth_tracking) noexcept {
   urgent_level_ = urgent_count;
   worth_tracking_level_ = worth_tracking;
-  urgent_count_ = std::max<std::uint64_t>(urgent_level_.least, 1);
+  rows_.set_urgent_count(urgent_level_.least);
   worth_tracking_ = worth_tracking_level_.least;
 }
 
 void KeyTable::move_sampling(TimePoint now, std::uint64_t accesses) noexcept {
   sampler_.move_to(now, accesses);
   factor_now_ = std::max(factor_now_, sampler_.factor());
-  if (tally_names_ == nullptr) return;
-  // The remaining gap may be drawn again: independent choices have no memory.
-  const std::uint64_t times = sampler_.rate() / kTalliesPerSecond;
-  tally_factor_ = std::bit_ceil(
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(times, 1, kTallyFactorMax)));
-  tally_left_ = sampler_.skip(tally_factor_);
+  tallies_.follow(sampler_);
 }
 
 // ---- counting
 
 bool KeyTable::drain(AccessLog& log, AccessLog::Amount& sum) noexcept {
-  switch (dimension_) {
+  switch (rows_.dimension()) {
     case Dimension::kBytes:
       return drain_as<Dimension::kBytes>(log, sum);
     case Dimension::kWrites:
@@ -155,10 +143,10 @@ bool KeyTable::count(const AccessLog::Entry& entry, std::string_view name) noexc
   // A name that found no room is stored again at each doubling of the count: by then the key is
   // busier than most. Only names too long for a log can be cut.
   const std::uint32_t key = find(entry.tag);
-  if (key != kNone && details_[key].name_state == kCut &&
-      std::has_single_bit(counts_[key].count[at_.slot]))
-    store_name(key, name);
-  switch (dimension_) {
+  if (key != kNone && rows_.details(key).name_state == kCut &&
+      std::has_single_bit(rows_.counts(key).count[rows_.at().slot]))
+    names_.store(rows_, key, name);
+  switch (rows_.dimension()) {
     case Dimension::kBytes:
       return count_as<Dimension::kBytes>(entry, name);
     case Dimension::kWrites:
@@ -175,12 +163,13 @@ bool KeyTable::count_tracked(std::uint64_t tag, std::uint32_t requests,
                              AccessLog::Amount sum) noexcept {
   const std::uint32_t key = find(tag);
   if (key == kNone) return false;
-  roll_key(key);
+  rows_.roll(key);
+  const Position& at = rows_.at();
   if (!sum.none()) {
-    counts_[key].has_parts = 1;
-    add_parts(details_[key], parts_of<Dimension::kRequests>(sum), at_);
+    rows_.counts(key).has_parts = 1;
+    add_parts(rows_.details(key), parts_of<Dimension::kRequests>(sum), at);
   }
-  add(counts_[key].count[at_.slot], requests);
+  add(rows_.counts(key).count[at.slot], requests);
   return true;
 }
 
@@ -195,8 +184,9 @@ bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k)
     cells[k] = sketch_.prefetch(log[sorted.unknown[k]].tag);
   looks_left_ = std::max(log.size() / kAccessesPerLook, 1U);
-  bool urgent = tally_left_ > sorted.known_size ? count_sorted<kDimension, false>(log, sorted)
-                                                : count_sorted<kDimension, true>(log, sorted);
+  bool urgent = tallies_.takes_one_of(sorted.known_size)
+                    ? count_sorted<kDimension, true>(log, sorted)
+                    : count_sorted<kDimension, false>(log, sorted);
   // If a bucket has room, or a key comes twice, this batch may have made the key known.
   const std::uint64_t admissions = sorted.no_room ? admissions_ : UINT64_MAX;
   for (std::uint32_t k = 0; k < sorted.unknown_size; ++k) {
@@ -212,8 +202,8 @@ bool KeyTable::drain_as(AccessLog& log, AccessLog::Amount& sum) noexcept {
 // Copies the members to locals: reading them again after each store takes half of the time.
 void KeyTable::sort(const AccessLog& log, Sorted& sorted) noexcept {
   const std::uint64_t* const prints = prints_.data();
-  Counts* const counts = counts_.data();
-  const Details* const details = details_.data();
+  Counts* const counts = rows_.counts();
+  const Details* const details = rows_.details();
   const std::uint64_t buckets = buckets_;
   const std::uint32_t size = log.size();
   std::uint32_t known_size = 0;
@@ -247,7 +237,7 @@ bool KeyTable::count_sorted(const AccessLog& log, const Sorted& sorted) noexcept
   const AccessLog::Entry* strays[AccessLog::kEntries];
   std::uint32_t strays_size = 0;
   bool urgent = false;
-  const Position at = at_;
+  const Position at = rows_.at();
   for (const Sorted::Known *each = sorted.known, *end = each + sorted.known_size; each != end;
        ++each) {
     const auto [entry, key] = *each;
@@ -256,7 +246,7 @@ bool KeyTable::count_sorted(const AccessLog& log, const Sorted& sorted) noexcept
     else
       strays[strays_size++] = entry;
   }
-  if constexpr (!kTallied) tally_left_ -= sorted.known_size - strays_size;
+  if constexpr (!kTallied) tallies_.pass(sorted.known_size - strays_size);
   for (std::uint32_t k = 0; k < strays_size; ++k)
     urgent |= count_as<kDimension>(*strays[k], log.name(*strays[k]));
   return urgent;
@@ -265,9 +255,9 @@ bool KeyTable::count_sorted(const AccessLog& log, const Sorted& sorted) noexcept
 template <Dimension kDimension>
 bool KeyTable::count_as(const AccessLog::Entry& entry, std::string_view name) noexcept {
   const std::uint32_t key = find(entry.tag);
-  if (key != kNone) return count_known<kDimension>(counts_[key], entry, at_);
+  if (key != kNone) return count_known<kDimension>(rows_.counts(key), entry, rows_.at());
   if (weight_of<kDimension>(entry.amount) != 0 && has_room(bucket_of(entry.tag)))
-    return count_known<kDimension>(counts_[fill(entry, name)], entry, at_);
+    return count_known<kDimension>(rows_.counts(fill(entry, name)), entry, rows_.at());
   return count_unknown<kDimension>(entry, sketch_.locate(entry.tag), [&] { return name; });
 }
 
@@ -275,28 +265,28 @@ template <Dimension kDimension, bool kTallied>
 [[gnu::always_inline]] inline bool KeyTable::count_known(Counts& counts,
                                                          const AccessLog::Entry& entry,
                                                          const Position& at) noexcept {
-  const auto key = [&] { return static_cast<std::uint32_t>(&counts - counts_.data()); };
+  const auto key = [&] { return static_cast<std::uint32_t>(&counts - rows_.counts()); };
   if (counts.turn != at.turn) [[unlikely]]
-    roll_key(key());
+    rows_.roll(key());
   if (!is_plain<kDimension>(entry.amount)) {
     counts.has_parts = 1;
-    add_parts(details_[key()], parts_of<kDimension>(entry.amount), at);
+    add_parts(rows_.details(key()), parts_of<kDimension>(entry.amount), at);
   }
   std::uint32_t& in_slot = counts.count[at.slot];
   if (in_slot == 0) [[unlikely]]
     see(entry.tag);
   add(in_slot, weight_of<kDimension>(entry.amount));
   if constexpr (kTallied) {
-    if (--tally_left_ == 0) [[unlikely]]
-      tally(key(), entry);
+    if (tallies_.takes()) [[unlikely]]
+      tallies_.add(rows_.details(key()), entry, sampler_);
   }
-  return in_slot >= counts.alarm && ring(key());
+  return in_slot >= counts.alarm && rows_.ring(key());
 }
 
 // A key with the estimate `window` cannot displace any key of its bucket now.
 inline bool KeyTable::stays_rare(std::uint32_t bucket, std::uint64_t window) const noexcept {
   const Least& least = least_[bucket];
-  return window < worth_tracking_ || (least.turn == at_.turn && window <= least.rank) ||
+  return window < worth_tracking_ || (least.turn == rows_.at().turn && window <= least.rank) ||
          looks_left_ == 0;
 }
 
@@ -321,29 +311,7 @@ inline bool KeyTable::count_unknown(const AccessLog::Entry& entry, AdmissionSket
   }
   --looks_left_;
   const std::uint32_t key = replace_rarest(entry, name_of(), estimate, weight);
-  return key != kNone && count_known<kDimension>(counts_[key], entry, at_);
-}
-
-void KeyTable::tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept {
-  tally_left_ = sampler_.skip(tally_factor_);
-  if (details_[key].tallies != TallyBoard::kNoRow)
-    board_.add(details_[key].tallies, entry, tally_factor_);
-}
-
-bool KeyTable::ring(std::uint32_t key) noexcept {
-  Counts& counts = counts_[key];
-  if (counts.alarm == kNoAlarm) return false;
-  while (counts.count[at_.slot] >= counts.alarm && counts.alarm != kNoAlarm) {
-    ++details_[key].urgency;
-    arm(counts, details_[key], at_, urgent_count_);
-  }
-  return true;
-}
-
-void KeyTable::roll_key(std::uint32_t key) noexcept {
-  if (counts_[key].turn == at_.turn) return;
-  roll(counts_[key], details_[key], at_, dimension_);
-  arm(counts_[key], details_[key], at_, urgent_count_);
+  return key != kNone && count_known<kDimension>(rows_.counts(key), entry, rows_.at());
 }
 
 // ---- admission and eviction
@@ -351,15 +319,16 @@ void KeyTable::roll_key(std::uint32_t key) noexcept {
 // A bucket that was never full has not rejected a key.
 std::uint32_t KeyTable::fill(const AccessLog::Entry& entry, std::string_view name) noexcept {
   std::uint32_t key = bucket_of(entry.tag) * kWays;
-  while (counts_[key].tag != 0) ++key;
+  while (rows_.counts(key).tag != 0) ++key;
   take(key, entry, name);
   return key;
 }
 
 // The likely count in the window, comparable with the sketch's estimate.
 std::uint64_t KeyTable::rank(const Counts& counts) const noexcept {
-  if (at_.turn - counts.turn >= at_.slots) return 0;
-  return count_at(counts, at_) + counts.missed_now + sketch_.still_in_window(counts.missed_last);
+  const Position& at = rows_.at();
+  if (at.turn - counts.turn >= at.slots) return 0;
+  return count_at(counts, at) + counts.missed_now + sketch_.still_in_window(counts.missed_last);
 }
 
 // Returns the key's new number, or kNone if it stays untracked.
@@ -370,14 +339,14 @@ std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::strin
   std::uint32_t rarest = 0;
   std::uint64_t least = UINT64_MAX, second = UINT64_MAX;
   for (std::uint32_t key = bucket * kWays; key < (bucket + 1) * kWays; ++key) {
-    const std::uint64_t key_rank = rank(counts_[key]);
+    const std::uint64_t key_rank = rank(rows_.counts(key));
     second = std::min(second, std::max(key_rank, least));
     if (key_rank < least) {
       least = key_rank;
       rarest = key;
     }
   }
-  least_[bucket] = {capped(least + least / kMargin), at_.turn};
+  least_[bucket] = {capped(least + least / kMargin), rows_.at().turn};
   // A full cell proves only that a key is frequent, so a random part of such keys is admitted.
   if (estimate.window <= least + least / kMargin &&
       !(estimate.full && sampler_.one_of(kFullAdmitsBits))) {
@@ -391,17 +360,20 @@ std::uint32_t KeyTable::replace_rarest(const AccessLog::Entry& entry, std::strin
   // This access is counted below. In a sample the bound of an unseen count is never 0.
   const std::uint64_t before = estimate.now - std::min<std::uint64_t>(estimate.now, weight);
   const bool sampled = std::max(factor_now_, factor_last_) > 1;
-  counts_[rarest].missed_now = capped(std::max<std::uint64_t>(before, sampled ? 1 : 0));
-  counts_[rarest].missed_last = std::min(capped(estimate.last), kMissedLastMax) & kMissedLastMax;
+  Counts& counts = rows_.counts(rarest);
+  counts.missed_now = capped(std::max<std::uint64_t>(before, sampled ? 1 : 0));
+  counts.missed_last = std::min(capped(estimate.last), kMissedLastMax) & kMissedLastMax;
   return rarest;
 }
 
 void KeyTable::evict(std::uint32_t key) noexcept {
-  roll_key(key);
-  const ByLap laps = by_lap(counts_[key], details_[key], at_);
-  if ((laps.now | laps.last) != 0) sketch_.take_back(counts_[key].tag, laps.now, laps.last);
-  if (details_[key].name_end != NamePool::kNone) names_.release(details_[key].name_end);
-  if (details_[key].tallies != TallyBoard::kNoRow) board_.release(details_[key].tallies);
+  rows_.roll(key);
+  const Counts& counts = rows_.counts(key);
+  const Details& details = rows_.details(key);
+  const ByLap laps = by_lap(counts, details, rows_.at());
+  if ((laps.now | laps.last) != 0) sketch_.take_back(counts.tag, laps.now, laps.last);
+  names_.release(details);
+  tallies_.release(details);
 }
 
 void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
@@ -411,20 +383,22 @@ void KeyTable::take(std::uint32_t key, const AccessLog::Entry& entry,
   std::uint64_t& prints = prints_[key / kWays];
   prints = (prints & ~(std::uint64_t{0xFF} << shift)) | print_of(entry.tag) << shift;
   if (key % kWays == kWays - 1) prints |= kNoRoom;
-  counts_[key] = {};
-  counts_[key].tag = entry.tag;
-  counts_[key].turn = at_.turn;
-  Details& details = details_[key];
-  std::memset(details.a, 0, sizeof(details.a));
-  std::memset(details.b, 0, sizeof(details.b));
-  details.mean = 0;
-  details.db = entry.db;
-  details.name_end = NamePool::kNone;
-  details.admitted = at_.turn;
-  details.urgency = 0;
-  details.tallies = TallyBoard::kNoRow;
-  store_name(key, name);
-  arm(counts_[key], details, at_, urgent_count_);
+  rows_.begin(key, entry);
+  names_.store(rows_, key, name);
+}
+
+// ---- summaries
+
+void KeyTable::summarize(Summary& out, std::size_t keys_max, CountLevel floor) {
+  const std::uint32_t factor = std::max(factor_now_, factor_last_);
+  const bool has_bytes = rows_.dimension() == Dimension::kBytes;
+  out.sampled = factor > 1;
+  const SummarizedKeys all{.rows = rows_,
+                           .names = names_,
+                           .tallies = tallies_,
+                           .sample = {factor, has_bytes ? kSampledBytesMax : 1},
+                           .absent_max = sketch_.absent_max()};
+  detect::summarize(all, keys_max, floor, out);
 }
 
 }  // namespace heatsink::detect

@@ -6,19 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "heatsink/detect/access_log.h"
 #include "heatsink/detect/admission_sketch.h"
 #include "heatsink/detect/distinct_keys.h"
+#include "heatsink/detect/key_names.h"
+#include "heatsink/detect/key_rows.h"
+#include "heatsink/detect/key_tallies.h"
 #include "heatsink/detect/measure.h"
-#include "heatsink/detect/name_pool.h"
 #include "heatsink/detect/sampling.h"
 #include "heatsink/detect/slot_clock.h"
 #include "heatsink/detect/summary.h"
-#include "heatsink/detect/tally_board.h"
 #include "heatsink/detect/tracked_key.h"
 
 namespace heatsink::detect {
@@ -39,7 +39,11 @@ struct KeyTableOptions {
 // (under fast traffic: a random sample of its accesses). It displaces the rarest key of its bucket
 // when its estimate is higher: a burst of distinct keys therefore displaces only keys as rare as
 // itself. A tracked key is counted exactly from its admission on; its possible earlier count bounds
-// the error and leaves with the window. Not thread-safe; nothing is allocated after construction.
+// the error and leaves with the window. Not thread-safe; only summarize() allocates after
+// construction.
+//
+// The table decides which keys are tracked. What it knows of them is in its parts: their counts
+// (KeyRows), names (KeyNames), commands and clients (KeyTallies).
 class KeyTable {
  public:
   explicit KeyTable(const KeyTableOptions& options);
@@ -71,7 +75,7 @@ class KeyTable {
   DistinctSketch distinct() const { return distinct_->window(); }
 
   std::size_t memory_bytes() const;  // without the object itself
-  std::size_t keys_max() const { return counts_.size(); }
+  std::size_t keys_max() const { return rows_.size(); }
 
  private:
   static constexpr std::uint32_t kWays = 7;
@@ -85,9 +89,8 @@ class KeyTable {
     std::uint32_t rank = 0;
     std::uint32_t turn = 0;
   };
-  struct Candidate;
   static constexpr std::size_t kBucketBytes =
-      sizeof(std::uint64_t) + sizeof(Least) + kWays * (sizeof(Counts) + sizeof(Details));
+      sizeof(std::uint64_t) + sizeof(Least) + kWays * KeyRows::kRowBytes;
 
   // The number of a key is bucket * kWays + way.
   static std::uint32_t bucket_of(std::uint64_t tag, std::uint64_t buckets) noexcept {
@@ -131,11 +134,8 @@ class KeyTable {
   bool count_unknown(const AccessLog::Entry& entry, AdmissionSketch::CellIndex cells,
                      NameOf name_of) noexcept;
   void see(std::uint64_t tag) noexcept {
-    if (distinct_ != nullptr) distinct_->add(tag, at_.slot);
+    if (distinct_ != nullptr) distinct_->add(tag, rows_.at().slot);
   }
-  bool ring(std::uint32_t key) noexcept;
-  void tally(std::uint32_t key, const AccessLog::Entry& entry) noexcept;
-  void roll_key(std::uint32_t key) noexcept;
 
   // Admission and eviction.
   std::uint32_t fill(const AccessLog::Entry& entry, std::string_view name) noexcept;
@@ -146,40 +146,23 @@ class KeyTable {
   void evict(std::uint32_t key) noexcept;
   void take(std::uint32_t key, const AccessLog::Entry& entry, std::string_view name) noexcept;
 
-  // Names.
-  void store_name(std::uint32_t key, std::string_view name) noexcept;
-  std::uint32_t store_end(std::string_view end, std::uint32_t owner, std::uint64_t count) noexcept;
-  void drop_end(std::uint32_t owner) noexcept;
-
-  // Summaries.
-  void give_tally_rows(std::span<const Candidate> busiest) noexcept;
-  SampleBounds sample_bounds() const;
-  KeyCount key_count(std::uint32_t key, const SampleBounds& sample, std::uint64_t total) const;
-
   // By bucket: one byte of each key's hash, and kNoRoom. Searches read this first; it is small
   // enough for the nearest cache.
   std::vector<std::uint64_t> prints_;
   std::vector<Least> least_;
-  // By key. Separate from the details, so that most accesses touch few cache lines and pages.
-  std::vector<Counts> counts_;
-  std::vector<Details> details_;
+  KeyRows rows_;
   std::uint64_t buckets_;
   AdmissionSketch sketch_;
   std::unique_ptr<DistinctKeys> distinct_;  // null: not asked for
-  NamePool names_;
+  KeyNames names_;
   Sampler sampler_;
-  Dimension dimension_;
   CountLevel urgent_level_, worth_tracking_level_;
-  std::uint64_t urgent_count_, worth_tracking_;  // the levels in this slot
-  Position at_;
+  std::uint64_t worth_tracking_;  // the level in this slot
   std::uint32_t factor_now_ = 1;  // the largest of the sampler's, by lap
   std::uint32_t factor_last_ = 1;
   std::uint64_t admissions_ = 0;
   std::uint32_t looks_left_ = 0;  // buckets that this drain may still search for a rarest key
-  const TallyNames* tally_names_;
-  TallyBoard board_;
-  std::uint32_t tally_factor_ = 1;  // accesses represented by each sampled access of the board
-  std::uint64_t tally_left_;        // accesses of tracked keys until the next sampled one
+  KeyTallies tallies_;
 };
 
 }  // namespace heatsink::detect

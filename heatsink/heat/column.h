@@ -34,15 +34,8 @@ struct Cell {
   IdentityId id = 0;
   RateCode mean = 0, max = 0;  // of the rate of each second in the step
   RateCode writes = 0, hits = 0;
-  RateCode bytes = 0;  // of kBytesUnit per second
+  RateCode bytes = 0;  // by bytes_code()
 };
-
-// The scale begins at 1 KiB/s and ends at 2.2 GiB/s.
-inline constexpr double kBytesUnit = 1024;
-inline RateCode bytes_code(double bytes_per_second) {
-  return code_of(bytes_per_second / kBytesUnit);
-}
-inline double bytes_of(RateCode code) { return rate_of(code) * kBytesUnit; }
 
 // A plain value of about 1400 bytes; PackedColumn holds the same in fewer. Means are weighted by
 // time; seconds that nothing was counted in (the process rested, or did not run) have no weight.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "heatsink/heat/column_stream.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "heatsink/base/base64.h"
 #include "heatsink/base/printable.h"
@@ -26,9 +28,22 @@ json::object name_of(IdentityId id, const Identity& identity) {
                       {"db", identity.db}};
 }
 
-// Whether it has writes, hits and bytes. Rows that have none come last, so that most columns end
-// with zeros that need not be sent.
+// A row of a column. Rows of a kind that has no writes, hits and bytes come last, so that most
+// columns end with zeros that need not be sent.
+struct Sent {
+  bool is_last = false;
+  IdentityId id = 0;
+  const HeatMap::Row* row = nullptr;
+};
+
 bool is_counted(Kind kind) { return kind == Kind::kKey || kind == Kind::kTemplate; }
+
+// 255 says that the next byte is to be added.
+void add_difference(std::uint32_t difference, std::string& out) {
+  constexpr std::uint32_t kMore = 255;
+  for (; difference >= kMore; difference -= kMore) out.push_back(static_cast<char>(kMore));
+  out.push_back(static_cast<char>(difference));
+}
 
 std::string_view without_last_zeros(std::string_view codes) {
   return codes.substr(0, codes.find_last_not_of('\0') + 1);
@@ -64,22 +79,25 @@ json::object ColumnStream::column(const HeatMap& map, std::size_t step, WallTime
   const HeatMap::Step& of = map.steps[step];
   forget(of.number - kForgetAfter);
   json::array added;
+  std::vector<Sent> rows;
+  rows.reserve(map.rows.size());
+  for (const HeatMap::Row& row : map.rows) {
+    if (row.mean[step] == 0) continue;
+    const std::optional<IdentityId> id = number_of(row.identity, of.number, added);
+    if (id) rows.push_back({!is_counted(row.identity.kind), *id, &row});
+  }
+  // By their numbers, most differences are one byte.
+  const auto place = [](const Sent& row) { return std::pair(row.is_last, row.id); };
+  std::ranges::sort(rows, {}, place);
   std::string ids, mean, writes, hits, bytes;
-  const auto add_rows = [&](bool are_counted) {
-    for (const HeatMap::Row& row : map.rows) {
-      if (row.mean[step] == 0 || is_counted(row.identity.kind) != are_counted) continue;
-      const std::optional<IdentityId> id = number_of(row.identity, of.number, added);
-      if (!id) continue;
-      ids.push_back(static_cast<char>(*id & 0xffU));
-      ids.push_back(static_cast<char>(*id >> 8U));
-      mean.push_back(static_cast<char>(row.mean[step]));
-      writes.push_back(static_cast<char>(row.writes[step]));
-      hits.push_back(static_cast<char>(row.hits[step]));
-      bytes.push_back(static_cast<char>(row.bytes[step]));
-    }
-  };
-  add_rows(true);
-  add_rows(false);
+  IdentityId last = 0;
+  for (const auto& [is_last, id, row] : rows) {
+    add_difference((id + kNamesMax - std::exchange(last, id)) % kNamesMax, ids);
+    mean.push_back(static_cast<char>(row->mean[step]));
+    writes.push_back(static_cast<char>(row->writes[step]));
+    hits.push_back(static_cast<char>(row->hits[step]));
+    bytes.push_back(static_cast<char>(row->bytes[step]));
+  }
   json::object totals;
   for (std::size_t i = 0; i < kTotalNames.size(); ++i)
     totals[kTotalNames[i]] = short_number(of.totals[i]);

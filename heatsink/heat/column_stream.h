@@ -13,8 +13,7 @@
 
 namespace heatsink::heat {
 
-// One thread. A column of 112 rows has less than 1.5 KB, if it has no new names. Memory: kNamesMax
-// names.
+// One thread. A column has less than 1.5 KB if it has no new names. Memory: kNamesMax names.
 class ColumnStream {
  public:
   static constexpr std::size_t kNamesMax = 1024;

@@ -86,6 +86,7 @@ std::string heatmap_json(const HeatMap& map, const std::function<WallTime(TimePo
   json::object out{{"step_seconds", whole_seconds(map.step)},
                    {"window_seconds", std::chrono::duration<double>(map.window).count()},
                    {"codes_per_doubling", kCodesPerDoubling},
+                   {"bytes_codes_per_doubling", kBytesCodesPerDoubling},
                    {"source", map.source == HeatMap::Source::kFile ? "file" : "memory"},
                    {"has_file", has_file},
                    {"tiers", std::move(tiers)},

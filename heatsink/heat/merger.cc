@@ -31,7 +31,7 @@ void Merger::add(const Column& column) {
     sum.mean += weight * rate_of(cell.mean);
     sum.writes += weight * rate_of(cell.writes);
     sum.hits += weight * rate_of(cell.hits);
-    sum.bytes += weight * rate_of(cell.bytes);
+    sum.bytes += weight * bytes_of(cell.bytes);
     sum.max = std::max(sum.max, cell.max);
   }
   seconds_ += column.seconds;
@@ -68,7 +68,7 @@ void Merger::name_busiest(Column& column, const std::function<Kind(IdentityId)>&
                                  .max = sum.max,
                                  .writes = code_of(sum.writes / seconds_),
                                  .hits = code_of(sum.hits / seconds_),
-                                 .bytes = code_of(sum.bytes / seconds_)};
+                                 .bytes = bytes_code(sum.bytes / seconds_)};
   }
   // The seconds that did not name it had the bound of their columns, which is in the maximum.
   for (std::size_t of = 0; of < kKinds; ++of)

@@ -14,7 +14,7 @@ Column column_with(std::uint32_t weight, double rate) {
   column.totals[0] = static_cast<float>(rate);
   column.requests_max = static_cast<float>(rate);
   column.all[column.size++] = {
-      .id = 7, .mean = code_of(rate), .max = code_of(rate), .bytes = code_of(rate * 2)};
+      .id = 7, .mean = code_of(rate), .max = code_of(rate), .bytes = bytes_code(rate * 2)};
   return column;
 }
 
@@ -31,7 +31,7 @@ TEST(Merger, MeansAreWeightedByTime) {
   ASSERT_EQ(merged.cells().size(), 1U);
   EXPECT_NEAR(rate_of(merged.cells()[0].mean), 1072, 33);
   EXPECT_EQ(merged.cells()[0].max, code_of(4096));
-  EXPECT_NEAR(rate_of(merged.cells()[0].bytes), 2144, 66);
+  EXPECT_NEAR(bytes_of(merged.cells()[0].bytes), 2144, 97);
   EXPECT_TRUE(merger.is_empty());
 }
 

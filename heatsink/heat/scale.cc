@@ -8,25 +8,32 @@
 namespace heatsink::heat {
 namespace {
 
-std::array<double, 256> make_rates() {
-  std::array<double, 256> rates{};
-  for (std::size_t code = 1; code < rates.size(); ++code)
-    rates[code] = std::exp2(static_cast<double>(code - 1) / kCodesPerDoubling);
-  return rates;
+template <int kPerDoubling>
+RateCode code_on(double figure) {
+  if (!(figure > 0)) return 0;
+  if (figure <= 1) return 1;
+  const double code = 1 + std::round(std::log2(figure) * kPerDoubling);
+  return static_cast<RateCode>(std::min(code, 255.0));
+}
+
+template <int kPerDoubling>
+double figure_on(RateCode code) {
+  static const std::array<double, 256> figures = [] {
+    std::array<double, 256> out{};
+    for (std::size_t i = 1; i < out.size(); ++i)
+      out[i] = std::exp2(static_cast<double>(i - 1) / kPerDoubling);
+    return out;
+  }();
+  return figures[code];
 }
 
 }  // namespace
 
-RateCode code_of(double rate) {
-  if (!(rate > 0)) return 0;
-  if (rate <= 1) return 1;
-  const double code = 1 + std::round(std::log2(rate) * kCodesPerDoubling);
-  return static_cast<RateCode>(std::min(code, 255.0));
+RateCode code_of(double rate) { return code_on<kCodesPerDoubling>(rate); }
+double rate_of(RateCode code) { return figure_on<kCodesPerDoubling>(code); }
+RateCode bytes_code(double bytes_per_second) {
+  return code_on<kBytesCodesPerDoubling>(bytes_per_second);
 }
-
-double rate_of(RateCode code) {
-  static const std::array<double, 256> rates = make_rates();
-  return rates[code];
-}
+double bytes_of(RateCode code) { return figure_on<kBytesCodesPerDoubling>(code); }
 
 }  // namespace heatsink::heat

@@ -19,4 +19,10 @@ RateCode code_of(double rate);
 // 0 for code 0; else 2 ^ ((code - 1) / 12). O(1).
 double rate_of(RateCode code);
 
+// Bytes have a scale of their own, which is wider: 8 codes double the figure, so a code stands for
+// one within 4.5 % of it. Code 1 is 1 byte per second or less, 255 is 3.3 GiB per second or more.
+inline constexpr int kBytesCodesPerDoubling = 8;
+RateCode bytes_code(double bytes_per_second);
+double bytes_of(RateCode code);
+
 }  // namespace heatsink::heat

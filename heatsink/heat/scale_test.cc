@@ -41,8 +41,20 @@ TEST(Scale, WhatIsAboveTheScaleHasTheLastCode) {
 }
 
 TEST(Scale, EveryCodeComesBack) {
-  for (int code = 0; code < 256; ++code)
-    EXPECT_EQ(code_of(rate_of(static_cast<RateCode>(code))), code);
+  for (int i = 0; i < 256; ++i) {
+    const auto code = static_cast<RateCode>(i);
+    EXPECT_EQ(code_of(rate_of(code)), code);
+    EXPECT_EQ(bytes_code(bytes_of(code)), code);
+  }
+}
+
+TEST(Scale, ACodeOfBytesIsWithinFiveHundredthsFromOneByteToGigabytes) {
+  for (double bytes = 1; bytes < 3.5e9; bytes *= 1.0041)
+    EXPECT_NEAR(bytes_of(bytes_code(bytes)) / bytes, 1, 0.045) << bytes;
+  EXPECT_EQ(bytes_code(0), 0);
+  EXPECT_EQ(bytes_code(0.2), 1);
+  EXPECT_EQ(bytes_code(1e13), 255);
+  EXPECT_GT(bytes_of(255), 3.3 * 1024 * 1024 * 1024);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "heatsink/base/printable.h"
 #include "heatsink/heat/merger.h"
 #include "heatsink/heat/scale.h"
+#include "heatsink/history/schema.h"
 #include "heatsink/history/tiers.h"
 
 namespace heatsink::history {
@@ -32,7 +33,8 @@ std::string select_steps(Database& database, const char* where) {
 
 std::string select_cells(Database& database) {
   std::string sql = "SELECT c.name, n.kind, c.mean, c.max, c.writes, c.hits, ";
-  sql += database.number("PRAGMA user_version") >= 3 ? "c.bytes" : "0";
+  const std::int64_t version = database.number("PRAGMA user_version");
+  sql += version >= 4 ? "c.bytes" : version == 3 ? kBytesOfVersion3 : "0";
   return sql + " FROM cells c JOIN names n ON n.id = c.name WHERE c.step = ? ORDER BY c.name";
 }
 

@@ -151,7 +151,42 @@ CREATE VIEW busy_clients AS SELECT
   WHERE n.kind = 4;
 )";
 
-constexpr std::array kScripts{kFirst, kClusters, kBytesAndCpu};
+// Bytes have a scale of their own (heatsink/heat/scale.h); kBytesOfVersion3 is the same change of
+// codes.
+constexpr const char* kBytesFromOne = R"(
+CREATE TABLE byte_rates (code INTEGER PRIMARY KEY, per_second REAL NOT NULL);
+INSERT INTO byte_rates VALUES (0, 0);
+WITH RECURSIVE scale (code, per_second) AS (
+  SELECT 1, 1.0 UNION ALL
+  SELECT code + 1, per_second * 1.0905077326652577 FROM scale WHERE code < 255)
+  INSERT INTO byte_rates SELECT code, per_second FROM scale;
+UPDATE cells SET bytes = 81 + CAST(round((bytes - 1) * 2 / 3.0) AS INTEGER) WHERE bytes > 0;
+DROP VIEW hot_keys;
+DROP VIEW hot_templates;
+DROP VIEW busy_names;
+CREATE VIEW busy_names AS SELECT
+  strftime('%Y-%m-%dT%H:%M:%SZ', s.begin_s, 'unixepoch') AS time, s.begin_s AS unix,
+  s.step_s AS step_seconds, n.kind AS kind, n.name AS name, n.db AS db, n.is_cut AS name_is_cut,
+  mean.per_second AS requests_per_second, highest.per_second AS requests_per_second_max,
+  min(1, mean.per_second / nullif(s.requests, 0)) AS share,
+  written.per_second AS writes_per_second, hit.per_second AS hits_per_second,
+  CASE WHEN s.bytes IS NOT NULL THEN size.per_second END AS bytes_per_second,
+  hit.per_second * s.server_cpu_spared / nullif(s.hits, 0) AS server_cpu_spared_cores
+  FROM steps s JOIN cells c ON c.step = s.id JOIN names n ON n.id = c.name
+  JOIN rates mean ON mean.code = c.mean JOIN rates highest ON highest.code = c.max
+  JOIN rates written ON written.code = c.writes JOIN rates hit ON hit.code = c.hits
+  JOIN byte_rates size ON size.code = c.bytes;
+CREATE VIEW hot_keys AS SELECT
+  time, unix, step_seconds, name, db, name_is_cut, requests_per_second, requests_per_second_max,
+  share, writes_per_second, hits_per_second, bytes_per_second, server_cpu_spared_cores
+  FROM busy_names WHERE kind = 0;
+CREATE VIEW hot_templates AS SELECT
+  time, unix, step_seconds, name, db, requests_per_second, requests_per_second_max,
+  share, writes_per_second, hits_per_second, bytes_per_second, server_cpu_spared_cores
+  FROM busy_names WHERE kind = 1;
+)";
+
+constexpr std::array kScripts{kFirst, kClusters, kBytesAndCpu, kBytesFromOne};
 
 void fill_rates(Database& database) {
   Statement insert(database, "INSERT OR IGNORE INTO rates VALUES (?, ?)");

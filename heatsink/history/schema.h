@@ -12,6 +12,10 @@ namespace heatsink::history {
 // "HEAT": tells the history from the database of another program.
 inline constexpr std::int64_t kApplicationId = 0x48454154;
 
+// SQL: the code of bytes in a cell of a file of version 3, which had the scale of rates, in KiB.
+inline constexpr const char* kBytesOfVersion3 =
+    "CASE WHEN c.bytes > 0 THEN 81 + CAST(round((c.bytes - 1) * 2 / 3.0) AS INTEGER) ELSE 0 END";
+
 // The script at place n brings a file of version n to version n + 1. Scripts are never changed once
 // they were released: a new version is one more script.
 std::span<const char* const> migrations();

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the options that decide which keys are hot.
+#include "heatsink/policy/detection_options.h"
+
 #include <chrono>
-#include <utility>
+#include <string_view>
 
 #include "heatsink/detect/rules.h"
 #include "heatsink/policy/option_bounds.h"
-#include "heatsink/policy/options.h"
 
 namespace heatsink::policy {
 namespace {
-
-constexpr double bound(Nanos duration) { return static_cast<double>(duration.count()); }
-constexpr double bound(Bytes size) { return static_cast<double>(size.count); }
 
 constexpr std::string_view kInsteadOfSlots = "a window slides in ten steps.";
 constexpr std::string_view kInsteadOfIntervals = "each key is promoted and demoted as it is due.";
@@ -21,16 +18,14 @@ constexpr std::string_view kInsteadOfFleetSize =
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table, a row per option
-void ProxyOptions::describe_detection(OptionSet& set) {
+void DetectionOptions::describe(OptionSet& set) {
   using std::chrono::milliseconds;
   using std::chrono::minutes;
   using std::chrono::seconds;
 
-  OptionRow enabled{
-      "detection.enabled", &detection_enabled,
-      "Whether accesses are counted and hot keys are found. If false, nothing is cached."};
-  enabled.needs_restart = true;
-  set.add(std::move(enabled));
+  set.add(at_start(
+      {"detection.enabled", &detection_enabled,
+       "Whether accesses are counted and hot keys are found. If false, nothing is cached."}));
   set.add({"detection.window", &window,
            "Length of the sliding window in which accesses are counted.", kWindowMin, kWindowMax});
   set.add(deprecated(kInsteadOfSlots, {"detection.slots", &slots,
@@ -64,8 +59,9 @@ void ProxyOptions::describe_detection(OptionSet& set) {
            "With dimension bytes, instead of warm-qps. It is limited to hot-bytes.", 0,
            kByteRateMax});
   set.add(deprecated(kInsteadOfShare, {"detection.hot-share", &hot_share,
-                                       "A warm key is also hot from this share "
-                                       "of the proxy's traffic. 0%: the share does not count.",
+                                       "A warm key is also hot "
+                                       "from this share of the proxy's traffic. "
+                                       "0%: the share does not count.",
                                        0, 1}));
   set.add({"detection.top-n", &top_n, "Maximum number of hot keys.", 1, 4096});
   set.add(deprecated(

@@ -5,7 +5,12 @@
 
 #include <string_view>
 
+#include "heatsink/base/units.h"
+
 namespace heatsink::policy {
+
+constexpr double bound(Nanos duration) { return static_cast<double>(duration.count()); }
+constexpr double bound(Bytes size) { return static_cast<double>(size.count); }
 
 inline constexpr double kWindowMin = 1e8, kWindowMax = 3600e9;        // 100 ms .. 1 h
 inline constexpr double kResidenceMax = 24 * 3600e9;                  // 24 h

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares all options of `heatsink proxy` with their defaults; the rows are in options.cc.
+// Declares all options of `heatsink proxy` with their defaults.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 #include "heatsink/base/units.h"
 #include "heatsink/net/tls_context.h"
 #include "heatsink/policy/alert_options.h"
+#include "heatsink/policy/copy_options.h"
+#include "heatsink/policy/detection_options.h"
 #include "heatsink/policy/rule_options.h"
+#include "heatsink/policy/upstream_options.h"
 #include "heatsink/policy/warm_options.h"
 
 namespace heatsink::policy {
@@ -20,12 +23,11 @@ namespace heatsink::policy {
 enum class PresentAs : std::uint8_t { kServer, kCluster };
 enum class HotChannelFor : std::uint8_t { kProxysUser, kAll, kOff };
 enum class ClientTracking : std::uint8_t { kOff, kPays };
-enum class CrossSlot : std::uint8_t { kSplit, kRefuse };
-enum class OnDown : std::uint8_t { kClose, kError };
 enum class RedactKeys : std::uint8_t { kOff, kHash };
 
-// Plain values. describe() adds the option rows, which point into this object.
-struct ProxyOptions {
+// Plain values. describe() adds the option rows, which point into this object. Three groups are
+// bases, so that each has its fields and rows in files of its own, and yet a short name.
+struct ProxyOptions : UpstreamOptions, DetectionOptions, CopyOptions {
   // proxy.*
   std::string listen = "127.0.0.1:6380";
   std::string unix_mode = "600";
@@ -54,26 +56,6 @@ struct ProxyOptions {
   // shutdown.*
   Nanos shutdown_drain = std::chrono::seconds(10);  // 0: clients are cut at once
 
-  // upstream.*
-  std::string upstream = "redis://127.0.0.1:6379";
-  std::string upstream_password_file;
-  std::string upstream_translate;
-  CrossSlot cross_slot = CrossSlot::kSplit;
-  std::string zone;
-  std::string zones;
-  std::string sentinel_user;
-  std::string sentinel_password_file;
-  std::string sentinel_password;  // no option: what is in that file
-  std::string upstream_tls_ca, upstream_tls_cert, upstream_tls_key, upstream_tls_server_name;
-  bool upstream_tls_verify = true;
-  Nanos connect_timeout = std::chrono::seconds(1);
-  Nanos response_timeout = std::chrono::seconds(10);
-  Nanos slot_stats_interval = std::chrono::seconds(10);
-  OnDown on_down = OnDown::kClose;
-  Nanos connect_wait = std::chrono::seconds(2);  // 0: requests do not wait for a server
-  Nanos backoff_min = Millis(50);
-  Nanos backoff_max = std::chrono::seconds(2);
-
   // log.*
   LogLevel log_level = LogLevel::kInfo;
   std::string log_file;  // "": stderr
@@ -97,61 +79,11 @@ struct ProxyOptions {
   RedactKeys redact_keys = RedactKeys::kOff;
   std::string redact_secret_file;
 
-  // detection.*
-  bool detection_enabled = true;
-  Nanos window = std::chrono::seconds(10);
-  std::int64_t slots = 10;
-  detect::Dimension dimension = detect::Dimension::kRequests;
-  std::optional<double> hot_qps, warm_qps;  // nothing: automatic (detect::set_thresholds())
-  Bytes hot_bytes = mebibytes(50);          // per second
-  Bytes warm_bytes = mebibytes(10);
-  Share hot_share;
-  std::int64_t top_n = 1000;
-  std::int64_t confirm_windows = 1;
-  double demote_ratio = 0.8;
-  double write_hot_ratio = 10;
-  Nanos minimum_residence = std::chrono::seconds(10);
-  Nanos promotion_interval{0};
-  Nanos demotion_interval{0};
-  Share burst{0.25};
-  Bytes detection_memory = Bytes{2'500'000};
-  Nanos tick = Millis(100);
-  std::int64_t fleet_size = 1;
-
   // fleet.*
   bool fleet_enabled = false;
   std::string fleet_name = "default";
   Nanos fleet_interval = Millis(250);
   std::int64_t fleet_shards = 1;
-
-  // cache.*
-  bool cache_enabled = true;
-  Admission admission = Admission::kPays;
-  cache::Level level = cache::Level::kKey;
-  std::int64_t maximum_size = 65'536;
-  Bytes maximum_bytes = mebibytes(64);
-  Bytes maximum_value_bytes = kibibytes(256);
-  std::int64_t maximum_nil = 100;
-  std::int64_t maximum_tracked_keys = 100'000;
-  Share warm_share{0.5};
-  double server_weight = 1;
-  double wait_weight = 0.01;
-  Nanos expire_after_write = std::chrono::seconds(10);
-  Nanos max_staleness = std::chrono::seconds(1);
-  std::int64_t maximum_waiters = 1024;
-  Nanos heartbeat_interval = Millis(100);
-  Nanos acl_staleness = std::chrono::seconds(1);
-  std::string heartbeat_key = "heatsink:heartbeat";
-
-  // refresh.*
-  bool refresh_enabled = true;
-  Nanos refresh_interval = Millis(50);
-  Share refresh_ahead{0.2};
-  std::int64_t refresh_failures_max = 3;
-
-  // audit.*
-  Share audit_rate{0.001};
-  std::int64_t audits_per_second = 10;
 
   // limits.*
   std::int64_t limits_keys = 4096;
@@ -165,12 +97,6 @@ struct ProxyOptions {
   std::deque<WarmingOptions> warming;
 
   void describe(OptionSet& set);
-
- private:
-  void describe_outages(OptionSet& set);    // outage_options.cc
-  void describe_detection(OptionSet& set);  // detection_options.cc
-  void describe_admin(OptionSet& set);      // admin_options.cc
-  void describe_history(OptionSet& set);    // history_options.cc
 };
 
 }  // namespace heatsink::policy

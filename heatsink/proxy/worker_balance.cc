@@ -22,8 +22,8 @@ constexpr double kNoIdleCpus = 0.05;
 constexpr double kOneCanDoIt = 0.9;
 
 constexpr Nanos kFullFor = Millis(300);  // a short burst is no reason to move clients
-constexpr Nanos kGatherableFor = Millis(2000);
-constexpr Nanos kSettles = Millis(500);
+constexpr Nanos kMergeableFor = Millis(2000);
+constexpr Nanos kMoveShownAfter = Millis(500);
 constexpr Nanos kSpreadPauseMin = Millis(1000), kSpreadPauseMax = Millis(60'000);
 constexpr Nanos kPauseAfterCrowding = Millis(60'000);
 constexpr double kHelped = 0.05;  // share of a CPU
@@ -34,14 +34,14 @@ std::optional<WorkerBalance::Move> WorkerBalance::look(TimePoint now, std::span<
                                                        double idle_cpus) {
   for (std::size_t i = 0; i < busy_.size(); ++i) busy_[i] += (loads[i].busy - busy_[i]) / 2;
   choose_home();
-  if (now < settled_at_) return std::nullopt;
+  if (now < move_shown_at_) return std::nullopt;
   judge_last_spread();
   std::optional<Move> move = spread(now, loads, idle_cpus);
-  if (!move) move = gather(now, loads, idle_cpus);
+  if (!move) move = merge(now, loads, idle_cpus);
   if (move) {
-    settled_at_ = now + kSettles;
+    move_shown_at_ = now + kMoveShownAfter;
     full_since_.reset();
-    gatherable_since_.reset();
+    mergeable_since_.reset();
   }
   return move;
 }
@@ -61,7 +61,7 @@ void WorkerBalance::judge_last_spread() {
   const bool helped = busy_[last_spread_->from] < last_spread_->busy_before - kHelped;
   spread_pause_ =
       helped ? Nanos(0) : std::clamp(spread_pause_ * 2, kSpreadPauseMin, kSpreadPauseMax);
-  spread_again_at_ = std::max(spread_again_at_, settled_at_ + spread_pause_);
+  spread_again_at_ = std::max(spread_again_at_, move_shown_at_ + spread_pause_);
   last_spread_.reset();
 }
 
@@ -90,24 +90,24 @@ std::optional<WorkerBalance::Move> WorkerBalance::spread(TimePoint now, std::spa
       std::clamp(static_cast<std::size_t>(clients), std::size_t{1}, loads[from].clients - 1)};
 }
 
-std::optional<WorkerBalance::Move> WorkerBalance::gather(TimePoint now, std::span<const Load> loads,
-                                                         double idle_cpus) {
+std::optional<WorkerBalance::Move> WorkerBalance::merge(TimePoint now, std::span<const Load> loads,
+                                                        double idle_cpus) {
   std::size_t last = busy_.size();
   while (last > 0 && loads[last - 1].clients == 0) --last;
   std::size_t first = 0;
   while (first < last && loads[first].clients == 0) ++first;
   if (last == 0 || first == last - 1) {
-    gatherable_since_.reset();
+    mergeable_since_.reset();
     return std::nullopt;
   }
   const double together = busy_[first] + busy_[last - 1];
   const bool crowded = idle_cpus < kNoIdleCpus && together < kOneCanDoIt;
   if (!crowded && together > kSeldomBusy) {
-    gatherable_since_.reset();
+    mergeable_since_.reset();
     return std::nullopt;
   }
-  if (!gatherable_since_) gatherable_since_ = now;
-  if (now - *gatherable_since_ < kGatherableFor) return std::nullopt;
+  if (!mergeable_since_) mergeable_since_ = now;
+  if (now - *mergeable_since_ < kMergeableFor) return std::nullopt;
   if (crowded) spread_again_at_ = std::max(spread_again_at_, now + kPauseAfterCrowding);
   return Move{last - 1, first, kAll};
 }

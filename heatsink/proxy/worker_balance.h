@@ -47,13 +47,13 @@ class WorkerBalance {
 
   void choose_home();
   std::optional<Move> spread(TimePoint now, std::span<const Load> loads, double idle_cpus);
-  std::optional<Move> gather(TimePoint now, std::span<const Load> loads, double idle_cpus);
+  std::optional<Move> merge(TimePoint now, std::span<const Load> loads, double idle_cpus);
   void judge_last_spread();
 
   std::vector<double> busy_;  // smoothed over a few looks
   std::atomic<std::size_t> home_{0};
-  TimePoint settled_at_{};  // measurements show the last move from then on
-  std::optional<TimePoint> full_since_, gatherable_since_;
+  TimePoint move_shown_at_{};  // measurements show the last move from then on
+  std::optional<TimePoint> full_since_, mergeable_since_;
   std::optional<Spread> last_spread_;
   Nanos spread_pause_{0};  // grows while spreading does not help
   TimePoint spread_again_at_{};

@@ -79,7 +79,7 @@ TEST_F(WorkerBalanceTest, ClientsThatOneWorkerCanServeComeTogetherAgain) {
   EXPECT_EQ(moves[0].clients, WorkerBalance::kAll);
 }
 
-TEST_F(WorkerBalanceTest, ThreadsThatCompeteForTheLastCpuAreGathered) {
+TEST_F(WorkerBalanceTest, ThreadsThatCompeteForTheLastCpuAreMerged) {
   const auto moves = watch(Millis(4000), {{0.45, 50}, {0.4, 50}}, 0);
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0].clients, WorkerBalance::kAll);

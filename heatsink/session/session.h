@@ -402,7 +402,10 @@ class Session final : public ClientTransport::Listener,
   ReplyQueue::Ticket last_owed() const override {
     return replies_.empty() ? ReplyQueue::kNone : replies_.next() - 1;
   }
-  bool owes(ReplyQueue::Ticket ticket) const override { return replies_.owes(ticket); }
+  // A ticket that was taken back is not owed.
+  bool owes(ReplyQueue::Ticket ticket) const override {
+    return replies_.owes(ticket) && ticket < replies_.next();
+  }
   void give_behind_all(std::string_view push) override { add_reply(push); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
   void give_behind_next(std::string_view push) override {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends what a node of a cluster has refused to the node that the refusal names.
+#include "heatsink/upstream/cluster_refusals.h"
+
 #include <algorithm>
-#include <string>
+#include <iterator>
 #include <utility>
 
 #include "heatsink/command/ascii.h"
-#include "heatsink/upstream/cluster_servers.h"
+#include "heatsink/command/fan_out.h"
 #include "heatsink/upstream/requester.h"
+#include "heatsink/upstream/single_server.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -20,9 +22,9 @@ constexpr Nanos kAgainAfter = Millis(5);  // the pause after TRYAGAIN
 constexpr Nanos kLookAgain = Millis(1);   // at requests that wait for a connection
 
 constexpr std::string_view kMovesTooLong =
-    "the slot is being moved, and some keys of the command are still on the old node: TRYAGAIN for "
-    "longer than upstream.response-timeout; try again later, or look at CLUSTER NODES for a move "
-    "that does not go on";
+    "the slot is being moved, and some keys of the command are still on the old node: "
+    "TRYAGAIN for longer than upstream.response-timeout; try again later, "
+    "or look at CLUSTER NODES for a move that does not go on";
 
 Nanos redirect_time(const policy::ProxyOptions& options) {
   return std::max<Nanos>(options.response_timeout, kRedirectTimeMin);
@@ -42,15 +44,15 @@ std::string no_agreement(std::string_view last) {
 
 }  // namespace
 
-redis::UpstreamAddress* ClusterServers::node_named_by(const topology::Redirect& redirect,
-                                                      const Upstream& from) {
+redis::UpstreamAddress* ClusterRefusals::node_named_by(const topology::Redirect& redirect,
+                                                       const Upstream& from) {
   const std::optional<topology::NodeIndex> index =
       shared_.cluster.node_at(redirect.to, from.server().url().address);
   return index ? &shared_.cluster.node(*index) : nullptr;
 }
 
-bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view request,
-                             std::string_view error) {
+bool ClusterRefusals::reroute(Upstream& from, Pending& pending, std::string_view request,
+                              std::string_view error) {
   const std::string_view line = topology::error_line(error);
   const std::optional<topology::Redirect> redirect = topology::parse_redirect(line);
   if (line.starts_with("NOSCRIPT")) return teach(from, pending, request);
@@ -103,7 +105,7 @@ bool ClusterServers::reroute(Upstream& from, Pending& pending, std::string_view 
 }
 
 // A node that is new, or was restarted, does not know a script that one server would know.
-bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view request) {
+bool ClusterRefusals::teach(Upstream& from, Pending& pending, std::string_view request) {
   if (pending.rerouted != nullptr && pending.rerouted->taught) return false;
   const std::string wire(request.empty() && pending.rerouted ? pending.rerouted->request : request);
   resp::RequestParser parser(resp::limits_for(wire.size()));
@@ -124,7 +126,7 @@ bool ClusterServers::teach(Upstream& from, Pending& pending, std::string_view re
 
 // Whether the refused request may go on in parts, one for each key. An earlier request of the
 // client may write the same keys, so if that waits, this one waits, too.
-bool ClusterServers::splits(const Pending& pending) const {
+bool ClusterRefusals::splits(const Pending& pending) const {
   if (!pending.read_only || pending.session == nullptr || pending.session->closed()) return false;
   return std::none_of(refused_.begin(), refused_.end(), [&](const Refused& each) {
     return each.pending.session != nullptr && each.pending.session->id() == pending.session->id();
@@ -132,7 +134,7 @@ bool ClusterServers::splits(const Pending& pending) const {
 }
 
 // False: only one node can execute it, as a whole.
-bool ClusterServers::split(Upstream& from, Pending& pending) {
+bool ClusterRefusals::split(Upstream& from, Pending& pending) {
   const std::string request = pending.rerouted->request;
   resp::RequestParser parser(resp::limits_for(request.size()));
   if (parser.parse(std::string_view(request)) != resp::ParseStatus::kRequest) return false;
@@ -170,7 +172,7 @@ bool ClusterServers::split(Upstream& from, Pending& pending) {
   return true;
 }
 
-void ClusterServers::scatter_ended(Scatter& scatter) {
+void ClusterRefusals::scatter_ended(Scatter& scatter) {
   const auto found = std::find_if(splits_.begin(), splits_.end(),
                                   [&](const Split& each) { return each.parts.get() == &scatter; });
   Pending whole = std::move(found->whole);
@@ -181,14 +183,14 @@ void ClusterServers::scatter_ended(Scatter& scatter) {
 }
 
 // The client gets an error as from a server. Nothing was executed.
-void ClusterServers::refuse(Pending&& pending, const std::string& why) {
+void ClusterRefusals::refuse(Pending&& pending, const std::string& why) {
   ByteBuffer wire;
   resp::append_error(wire, "CLUSTERDOWN heatsink: " + why);
   answer(std::move(pending), wire.view());
 }
 
 // The node that should execute it is not reachable. Nothing was executed.
-void ClusterServers::lose(Pending&& pending, const std::string& why) {
+void ClusterRefusals::lose(Pending&& pending, const std::string& why) {
   replies_.settle(pending, loop_.clock(), copies::Shown::kNothing);
   pending.is_unexecuted = true;
   if (pending.session != nullptr) pending.session->reply_lost(pending, false, why);
@@ -196,17 +198,17 @@ void ClusterServers::lose(Pending&& pending, const std::string& why) {
 }
 
 // Requests that another node has refused, on their way to this one.
-void ClusterServers::refuse_those_for(const redis::UpstreamAddress& replaced) {
+void ClusterRefusals::refuse_those_for(const redis::UpstreamAddress& replaced) {
   std::deque<Refused> all = std::exchange(refused_, {});
   for (Refused& each : all) {
     if (each.to == &replaced)
-      lose(std::move(each.pending), replaced.unreachable(kReplaced));
+      lose(std::move(each.pending), replaced.unreachable(Upstreams::kReplaced));
     else
       refused_.push_back(std::move(each));
   }
 }
 
-void ClusterServers::answer(Pending&& pending, std::string_view wire) {
+void ClusterRefusals::answer(Pending&& pending, std::string_view wire) {
   const bool is_error = wire.starts_with('-');
   replies_.settle(pending, loop_.clock(),
                   is_error ? copies::Shown::kNothing : copies::Shown::kPerhaps);
@@ -221,7 +223,7 @@ void ClusterServers::answer(Pending&& pending, std::string_view wire) {
 }
 
 // Sets `to` if the map names the node now; otherwise asks the node that has named it for its map.
-void ClusterServers::find_awaited(Refused& refused) {
+void ClusterRefusals::find_awaited(Refused& refused) {
   const auto& [node, named_by] = *refused.awaited;
   const net::HostPort& asked = named_by->url().address;
   if (shared_.cluster.knows(node, asked)) {
@@ -235,7 +237,7 @@ void ClusterServers::find_awaited(Refused& refused) {
 }
 
 // True: it is on its way, or was refused.
-bool ClusterServers::send_one(Refused& refused) {
+bool ClusterRefusals::send_one(Refused& refused) {
   const TimePoint now = loop_.now();
   if (refused.to == nullptr) find_awaited(refused);
   if (refused.to != nullptr && now < refused.not_before) return false;
@@ -245,7 +247,8 @@ bool ClusterServers::send_one(Refused& refused) {
     return true;
   }
   const resp::Protocol protocol = refused.pending.rerouted->protocol;
-  const Shared shared = node_of(*refused.to).server->shared(protocol, Destination::any());
+  const Upstreams::Shared shared =
+      owner_.server_at(*refused.to).shared(protocol, Destination::any());
   const bool is_late = now - refused.pending.rerouted->since > redirect_time(shared_.options());
   if (shared.connection == nullptr && (shared.down != nullptr || is_late)) {
     lose(std::move(refused.pending),
@@ -264,7 +267,7 @@ bool ClusterServers::send_one(Refused& refused) {
 }
 
 // In order for each node. A request that waits holds back those behind it for the same node.
-void ClusterServers::send_refused() {
+void ClusterRefusals::send_refused() {
   std::vector<const redis::UpstreamAddress*> waits;
   std::vector<net::HostPort> awaited;
   std::deque<Refused> left;
@@ -287,12 +290,19 @@ void ClusterServers::send_refused() {
   wake_later();
 }
 
-void ClusterServers::wake_later() {
+void ClusterRefusals::wake_later() {
   if (refused_.empty() || timer_ != 0) return;
   timer_ = loop_.call_after(kLookAgain, [this] {
     timer_ = 0;
     send_refused();
   });
+}
+
+std::uint64_t ClusterRefusals::memory_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Refused& each : refused_)
+    bytes += sizeof each + (each.pending.rerouted ? each.pending.rerouted->request.size() : 0);
+  return bytes;
 }
 
 }  // namespace heatsink::proxy

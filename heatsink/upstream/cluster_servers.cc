@@ -15,12 +15,11 @@ ClusterServers::ClusterServers(ServersState& shared, net::EventLoop& loop,
       loop_(loop),
       counters_(counters),
       host_(host),
-      replies_(replies),
       random_(random),
-      home_(&shared.upstream_address) {}
+      home_(&shared.upstream_address),
+      refusals_(static_cast<ClusterRefusals::Owner&>(*this), shared, loop, counters, replies) {}
 
 ClusterServers::~ClusterServers() {
-  loop_.cancel(timer_);
   loop_.cancel(look_timer_);
   loop_.cancel(owed_timer_);
 }
@@ -101,7 +100,7 @@ void ClusterServers::end_owed(TimePoint now) {
     }
     node.left_at = now;
     if (node.is_replaced) {
-      refuse_those_for(*node.address);
+      refusals_.refuse_those_for(*node.address);
       node.server->leave(std::string(kReplaced));
     }
     if (node.borrowed > 0) host_.node_left(*node.address);
@@ -280,7 +279,7 @@ void ClusterServers::wake_ready() {
 
 void ClusterServers::end_turn() {
   looked_ = false;
-  ended_.clear();
+  refusals_.end_turn();
   for (Node& node : nodes_) node.server->end_turn();
   if (map_ == nullptr) return;
   latest_node_ = nullptr;
@@ -292,12 +291,12 @@ void ClusterServers::end_turn() {
 }
 
 bool ClusterServers::owes_nothing() const {
-  return refused_.empty() &&
+  return refusals_.owes_nothing() &&
          std::ranges::all_of(nodes_, [](const Node& node) { return node.server->owes_nothing(); });
 }
 
 bool ClusterServers::is_unused() const {
-  return refused_.empty() && splits_.empty() && std::ranges::all_of(nodes_, [](const Node& node) {
+  return refusals_.is_unused() && std::ranges::all_of(nodes_, [](const Node& node) {
            return node.borrowed == 0 && node.server->is_unused();
          });
 }
@@ -311,10 +310,8 @@ void ClusterServers::shrink() {
 }
 
 std::uint64_t ClusterServers::memory_bytes() const {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = refusals_.memory_bytes();
   for (const Node& node : nodes_) bytes += node.server->memory_bytes();
-  for (const Refused& each : refused_)
-    bytes += sizeof each + (each.pending.rerouted ? each.pending.rerouted->request.size() : 0);
   return bytes;
 }
 

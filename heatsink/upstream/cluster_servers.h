@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds one worker's connections to the nodes of a cluster, and follows the redirects of the nodes.
+// Holds one worker's connections to the nodes of a cluster, and follows the map of slots.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <string>
@@ -11,11 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "heatsink/command/pending.h"
 #include "heatsink/copies/counters.h"
 #include "heatsink/net/net.h"
 #include "heatsink/topology/topology.h"
-#include "heatsink/upstream/scatter.h"
+#include "heatsink/upstream/cluster_refusals.h"
 #include "heatsink/upstream/servers_state.h"
 #include "heatsink/upstream/single_server.h"
 #include "heatsink/upstream/upstreams.h"
@@ -26,10 +24,11 @@ namespace heatsink::proxy {
 // URL, which may be no cluster at all. With a map, each master is a SingleServer of its own: made
 // when a request needs it, and dropped when the map no longer has it and no client uses it.
 //
-// A node that refuses a request with MOVED, ASK or TRYAGAIN has not executed it, so the request is
-// sent to the node that the refusal names, in the order of the refusals. Commands without keys go
-// to one node, the home, until it is lost.
-class ClusterServers final : public Upstreams, private Upstreams::Host, private Scatter::Owner {
+// What a node refuses goes to another one (ClusterRefusals). Commands without keys go to one node,
+// the home, until it is lost.
+class ClusterServers final : public Upstreams,
+                             private Upstreams::Host,
+                             private ClusterRefusals::Owner {
  public:
   // All outlive it. `random`: the seed for pauses.
   ClusterServers(ServersState& shared, net::EventLoop& loop, copies::Counters& counters,
@@ -62,9 +61,13 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   void discard(std::unique_ptr<Upstream> connection) override;
   std::vector<redis::UpstreamAddress*> all_masters() override;
   bool reroute(Upstream& from, Pending& pending, std::string_view request,
-               std::string_view error) override;
+               std::string_view error) override {
+    return refusals_.reroute(from, pending, request, error);
+  }
   redis::UpstreamAddress* node_named_by(const topology::Redirect& redirect,
-                                        const Upstream& from) override;
+                                        const Upstream& from) override {
+    return refusals_.node_named_by(redirect, from);
+  }
   void ready(Upstream& connection) override;
   void failed(Upstream& connection, const std::string& reason) override;
   void server_moved() override;
@@ -88,26 +91,6 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
     TimePoint left_at{};       // since when it is not, or what it owed was last ended
     bool is_replaced = false;  // by a master of a higher config epoch, and not heard of since
   };
-  // The node that an error has named, which the cluster itself must name before it is used.
-  struct Awaited {
-    net::HostPort node;
-    redis::UpstreamAddress* named_by = nullptr;
-  };
-  // A request that a node has refused, on its way to another one.
-  struct Refused {
-    redis::UpstreamAddress* to = nullptr;  // null: not known yet, see `awaited`
-    std::optional<Awaited> awaited;
-    bool asking = false;
-    TimePoint not_before{};
-    Pending pending;
-  };
-
-  // A read of several keys, of which some are on each of the two nodes of a move: it is sent key by
-  // key.
-  struct Split {
-    Pending whole;
-    std::unique_ptr<Scatter> parts;
-  };
 
   // Upstreams::Host, for the SingleServers.
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
@@ -120,7 +103,11 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   void shared_renewed(TimePoint lost_at) override;
   void node_left(const redis::UpstreamAddress& /*server*/) override {}  // not called by them
 
-  // cluster_servers.cc
+  // ClusterRefusals::Owner
+  SingleServer& server_at(redis::UpstreamAddress& address) override {
+    return *node_of(address).server;
+  }
+
   void follow_map();
   void mark_nodes(const topology::SlotMap* before);
   bool has_replaced(const redis::UpstreamAddress& server, const topology::SlotMap& before) const;
@@ -132,25 +119,10 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   SingleServer& of(const Upstream& connection);
   redis::UpstreamAddress& home();
 
-  // cluster_refusals.cc
-  void send_refused();
-  bool teach(Upstream& from, Pending& pending, std::string_view request);
-  bool splits(const Pending& pending) const;
-  bool split(Upstream& from, Pending& pending);
-  void scatter_ended(Scatter& scatter) override;
-  void find_awaited(Refused& refused);
-  bool send_one(Refused& refused);
-  void wake_later();
-  void refuse(Pending&& pending, const std::string& why);
-  void lose(Pending&& pending, const std::string& why);
-  void refuse_those_for(const redis::UpstreamAddress& replaced);
-  void answer(Pending&& pending, std::string_view wire);
-
   ServersState& shared_;
   net::EventLoop& loop_;
   copies::Counters& counters_;
   Upstreams::Host& host_;
-  Upstream::Host& replies_;
   std::uint64_t random_;
   std::shared_ptr<const topology::SlotMap> map_;  // null: none yet
   std::uint64_t version_ = 0;                     // of map_
@@ -161,10 +133,7 @@ class ClusterServers final : public Upstreams, private Upstreams::Host, private 
   std::unordered_map<const redis::UpstreamAddress*, Node*> by_address_;
   const redis::UpstreamAddress* latest_server_ = nullptr;  // that node_of() was asked for
   Node* latest_node_ = nullptr;                            // null: may be gone
-  std::deque<Refused> refused_;
-  std::vector<Split> splits_;                    // in flight
-  std::vector<std::unique_ptr<Scatter>> ended_;  // freed at the end of the turn
-  net::TimerId timer_ = 0;
+  ClusterRefusals refusals_;
   net::TimerId look_timer_ = 0;  // follows the map in the next turn
   net::TimerId owed_timer_ = 0;  // ends what replaced masters owe
 };

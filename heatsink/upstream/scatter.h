@@ -27,7 +27,7 @@ struct ScatterPart {
 // error.
 class Scatter final : public Requester {
  public:
-  // Implemented by ScatteredCommands, and by ClusterServers for what it splits.
+  // Implemented by ScatteredCommands, and by ClusterRefusals for what it splits.
   class Owner {
    public:
     // All parts have ended. The owner frees the scatter, at the earliest at the end of the turn.

@@ -322,6 +322,7 @@ void PlayerSession::on_readable() {
       near_.take(reply);
       continue;
     }
+    if (in_flight_.empty()) return lose();  // an error that ends the connection
     const Request request = in_flight_.front();
     in_flight_.pop_front();
     if (reply.is_error()) note_error(reply.text);

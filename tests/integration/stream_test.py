@@ -117,9 +117,13 @@ class Streams(ProxyTest):
         self.assertEqual(told["times"][0], column["time"])
         for name, total in column["totals"].items():
             self.assertEqual(told["totals"][name][0], total, name)
-        ids, mean = base64.b64decode(column["ids"]), base64.b64decode(column["mean"])
-        sent = {names[int.from_bytes(ids[2 * i:2 * i + 2], "little")]: mean[i]
-                for i in range(len(mean))}  # fmt: skip
+        mean = base64.b64decode(column["mean"])
+        numbers, number = [], 0
+        for difference in base64.b64decode(column["ids"]):
+            number = (number + difference) % 1024
+            if difference < 255:
+                numbers.append(number)
+        sent = {names[number]: code for number, code in zip(numbers, mean, strict=True)}
         kept = {row["name"]: base64.b64decode(row["mean"])[0] for row in told["rows"]}
         self.assertEqual(sent, {name: code for name, code in kept.items() if code})
         self.assertGreater(len(sent), 60)

@@ -14,7 +14,7 @@ import time
 import page_stage
 from harness import Proxy, Redis, need_programs, until
 from harness.cluster import Cluster
-from page_stage import HOSTILE, Load, Page, number
+from page_stage import HOSTILE, Load, Page, byte_count, number
 
 try:
     from selenium.webdriver.common.action_chains import ActionChains
@@ -24,12 +24,6 @@ except ImportError:
     pass  # page_stage.run() says so
 
 IMAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "images"
-
-
-def byte_count(text):
-    """"1.5 KiB" -> 1536; "–": 0."""
-    found = re.match(r"([\d.]+) ([KM]?)i?B", text)
-    return float(found[1]) * {"": 1, "K": 1024, "M": 1024**2}[found[2]] if found else 0
 
 
 class OfAProxy(Page):
@@ -147,7 +141,7 @@ class OfAProxy(Page):
 
         self.wait(agrees, "bytes of the key with the long value")
         self.wait(lambda: "iB per second" in (self.driver.execute_script(
-            "return document.querySelector('#rows canvas')?.getAttribute('aria-label')") or ""),
+            "return document.querySelector('#rows td.strip')?.getAttribute('aria-label')") or ""),
             "words for the busiest strip")  # fmt: skip
 
     def test_brightness_by_the_cpu_time_that_copies_save(self):
@@ -238,7 +232,7 @@ class OfAProxy(Page):
     def test_a_strip_is_told_in_words(self):
         self.open()
         self.wait(lambda: "per second" in (self.driver.execute_script(
-            "return document.querySelector('#rows canvas')?.getAttribute('aria-label')") or ""),
+            "return document.querySelector('#rows td.strip')?.getAttribute('aria-label')") or ""),
             "words for the busiest strip")  # fmt: skip
 
     def test_what_folds_out_is_filled(self):

@@ -157,6 +157,12 @@ def number(text):
     return float(found[1]) * {"": 1, "k": 1e3, "M": 1e6}[found[2]]
 
 
+def byte_count(text):
+    """"1.5 KiB" -> 1536; "–": 0."""
+    found = re.match(r"([\d.]+) ([KM]?)i?B", text)
+    return float(found[1]) * {"": 1, "K": 1024, "M": 1024**2}[found[2]] if found else 0
+
+
 def run():
     """The tests of the main module, or the reason to skip them."""
     if webdriver is None or not shutil.which("chromium") or not shutil.which("chromedriver"):

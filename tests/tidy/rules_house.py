@@ -257,34 +257,70 @@ def owner_of(tree, path):
     return None
 
 
+MEMBER = re.compile(
+    r"^(?![\s/#}])[^\n;=()]*?\b((?:[A-Z]\w*::)+)(?:~?\w+|operator[^\s(]*)\(", re.MULTILINE
+)
+
+
+def sources_of_classes(tree):
+    """For each folder and class: the sources that define its member functions."""
+    sources = {}
+    for path in tree.paths(".cc", under=("heatsink/", "apps/")):
+        if not path.endswith(("_test.cc", "_fuzz.cc")):
+            for found in MEMBER.findall(tree.texts[path]):
+                key = (os.path.dirname(path), found.removesuffix("::"))
+                sources.setdefault(key, set()).add(path)
+    return sources
+
+
+def header_of(path):
+    return path.removesuffix(".cc") + ".h"
+
+
+def strangers(tree):
+    """Sources that define members of a class of another source's header, by that header."""
+    for (_folder, name), paths in sources_of_classes(tree).items():
+        declared = re.compile(rf"\b(?:class|struct) (?:\w+::)*{name.split('::')[-1]}\b[^;]*?{{")
+        homes = [p for p in sorted(paths) if declared.search(tree.texts.get(header_of(p), ""))]
+        if len(paths) > 1 and homes:
+            for path in paths - {homes[0]}:
+                yield header_of(homes[0]), path
+
+
 @rule(
     kept_by={
         SLICES: "# words\nheatsink/a/old.h 1\n",
-        "heatsink/a/old.h": "",
-        "heatsink/a/old.cc": "",
-        "heatsink/a/old_part.cc": "",
+        "heatsink/a/old.h": "class Old {\n  void f();\n};\n",
+        "heatsink/a/old.cc": "void Old::f() {}\n",
+        "heatsink/a/old_part.cc": "int Old::g(int) {\n  return Whole::h();\n}\n",
         "heatsink/a/old_test.cc": "",
-        "heatsink/a/whole.cc": "",
+        "heatsink/a/whole.h": "struct Whole {\n};\n",
+        "heatsink/a/whole.cc": "Whole::Whole() {}\n",
+        "heatsink/b/other.cc": "void Whole::f() {}\n",
     },
     broken_by=[
         {"heatsink/a/old_other.cc": ""},
         {"heatsink/a/new.h": "", "heatsink/a/new_part.cc": ""},
-        {"heatsink/a/old_part.h": ""},
+        {"heatsink/a/old_part.h": "", "heatsink/a/old_part.cc": ""},
+        {"heatsink/a/more.cc": "std::string Whole::text() const {\n"},
+        {"heatsink/a/more.cc": "Whole::Whole(int number)\n    : number_(number) {}\n"},
     ],
 )
 def no_slices(tree):
-    """A source implements its own header: no class has x_part.cc beside x.cc, but slices.txt's."""
+    """A source implements its own header: a class has one source, but for those of slices.txt."""
     rows = [line.split() for line in tree.lines(SLICES) if line and not line.startswith("#")]
     allowed = {header: int(count) for header, count in rows}
     slices = {}
     for path in tree.paths(".cc", under=("heatsink/", "apps/")):
         header = owner_of(tree, path)
         if header and not path.endswith(("_test.cc", "_fuzz.cc")):
-            slices.setdefault(header, []).append(path)
+            slices.setdefault(header, set()).add(path)
+    for header, path in strangers(tree):
+        slices.setdefault(header, set()).add(path)
     for header in sorted(slices.keys() | allowed.keys()):
-        found, count = slices.get(header, []), allowed.get(header, 0)
+        found, count = slices.get(header, set()), allowed.get(header, 0)
         if len(found) > count:
-            names = ", ".join(os.path.basename(path) for path in found)
+            names = ", ".join(os.path.basename(path) for path in sorted(found))
             yield header, f"has {len(found)} slices ({names}), {count} are allowed: make parts"
         elif len(found) < count:
             yield SLICES, f"{header} has {len(found)} slices now: lower its number"

@@ -4,13 +4,14 @@ import { get, NeedsToken, take_token_from_address, use_token } from './api.js';
 import { by_id, make, set_text } from './dom.js';
 import { clock, duration, percent, rate } from './format.js';
 import { Axis, brightest_of, draw_chart, is_dark } from './draw.js';
-import { Heat, heat_total, id_of } from './model.js';
-import { PLANES, is_known, left_of, mean_of, total_at, value_at } from './planes.js';
+import { Heat, id_of } from './model.js';
+import { PLANES, history_of, is_known, left_of, mean_of, total_at, value_at } from './planes.js';
+import { Marks, scaled, span_of } from './spans.js';
+import { REST, make_lines } from './lines.js';
 import { ORDERS, Table, has_column, keys_by_id, words_of } from './table.js';
 import { show_key } from './detail.js';
 import { access, dry_run, dry_run_nodes } from './orders.js';
 import { Groups } from './groups.js';
-import { matches, with_stars } from './glob.js';
 import { is_place, show_place, words_of_place } from './places.js';
 import { show_client } from './clients.js';
 import { Folds, events_path } from './folds.js';
@@ -18,14 +19,13 @@ import { Instances, key_by_instance } from './instances.js';
 import { Live } from './live.js';
 import { save_csv, save_json, save_png } from './save.js';
 
-/** @typedef {import('./table.js').Line} Line */
+/** @typedef {import('./lines.js').Line} Line */
 /** @typedef {import('./planes.js').Plane} Plane */
 
 const SPANS = [['10 min', 600], ['4 h', 14_400], ['24 h', 86_400], ['7 d', 604_800],
   ['30 d', 2_592_000], ['90 d', 7_776_000]];
 // Longer ones need the file of history.file.
 const SPAN_IN_MEMORY = 604_800;
-const REST = 'all other keys';
 // What rows may be of. Slots and nodes are of a cluster; a library, or an observed server, knows no
 // clients.
 /** @type {Record<string, string>} */
@@ -33,10 +33,14 @@ const KINDS = { key: 'keys', template: 'templates', rule: 'keys', client: 'clien
 
 const view = {
   span: 600,
-  /** @type {[number, number] | null} a time that was chosen; null: live */
+  /** @type {[number, number] | null} the time that is shown; null: live */
   range: null,
-  /** @type {[number, number] | null} a second time, which the first is compared with */
+  /** @type {[number, number] | null} a part of it, which the numbers are of; null: all of it */
+  part: null,
+  /** @type {[number, number] | null} another part, which the numbers are compared with */
   other: null,
+  /** @type {number | null} where a span begins that is chosen by the keyboard */
+  mark: null,
   /** @type {number | null} the time under the pointer */
   cursor: null,
   kind: 'key',
@@ -63,7 +67,9 @@ let axis = null;
 let is_due = false;
 let pictures_are_due = true;
 
-const detail = make('tr', { class: 'detail' }, make('td', { colspan: '10' }));
+const told_of_row = make('div', {});
+const key_chart = { canvas: make('canvas', { id: 'history', role: 'img' }), words: make('p', {}) };
+const detail = make('tr', { class: 'detail' }, make('td', { colspan: '10' }, key_chart.canvas, key_chart.words, told_of_row));
 const table = new Table(open_row, (order) => { view.order = order; changed(); });
 const folds = new Folds();
 const instances = new Instances(() => {
@@ -74,6 +80,9 @@ const instances = new Instances(() => {
   go_live();
 });
 const groups = new Groups();
+const marks = new Marks();
+/** @type {[number, number] | null} what the pointer has chosen until now */
+let dragged = null;
 let keys_are_due = true;
 let all_is_due = false;
 let all_asked_at = 0;
@@ -94,16 +103,17 @@ const live = new Live(heat, (what, data) => {
   changed();
 });
 
-/** @param {string} id @param {string} label */
-function make_chart(id, label) {
-  const canvas = make('canvas', { id, role: 'img', 'aria-label': label });
-  const words = make('td', { class: 'name' }, label);
-  const now = make('td', { colspan: '8', class: 'name' });
-  by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas), now));
-  return { canvas, now, top: 0 };
+/** @param {string} id @param {string} label @param {string} more where there is room */
+function make_chart(id, label, more) {
+  const canvas = make('canvas', { id, role: 'img', 'aria-label': label + more });
+  const words = make('td', { class: 'name' }, label, make('span', { class: 'wide' }, more));
+  const now = make('span', {}), wide = make('span', { class: 'wide' });
+  by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas),
+                              make('td', { colspan: '8', class: 'name' }, now, wide)));
+  return { canvas, now, wide, top: 0 };
 }
-const requests_chart = make_chart('requests', 'requests per second: hits below, all above');
-const latency_chart = make_chart('latency', 'time until a client has its answers: median, and 99 of 100');
+const requests_chart = make_chart('requests', 'requests/s', ': hits below, all above');
+const latency_chart = make_chart('latency', 'time until a client has its answers', ': median, and 99 of 100');
 
 // ---- what is shown -------------------------------------------------------------------------
 
@@ -128,35 +138,19 @@ function table_columns() {
     const column = heat.column_at(view.cursor);
     return [Math.max(column, 0), Math.max(column, 0) + 1];
   }
-  if (view.range) return heat.columns_in(...view.range);
+  if (view.part ?? view.range) return heat.columns_in(.../** @type {[number, number]} */ (view.part ?? view.range));
   return [Math.max(heat.length - 1, 0), heat.length];
 }
 
 function when_text() {
   const span = shown_time()[1] - shown_time()[0];
-  if (view.cursor !== null) return `at ${clock(view.cursor, span)}`;
-  if (view.range) return `means of ${clock(view.range[0])} to ${clock(view.range[1])}` +
-    (view.other ? `, against ${clock(view.other[0])} to ${clock(view.other[1])}` : '');
-  if (heat.step !== 1) return `the last ${duration(heat.step)}`;
+  const against = view.other ? `, against ${clock(view.other[0])} to ${clock(view.other[1])}` : '';
+  const numbers = view.part ?? view.range;
+  if (view.cursor !== null) return `at ${clock(view.cursor, span)}${against}`;
+  if (numbers) return `means of ${clock(numbers[0])} to ${clock(numbers[1])}${against}`;
+  if (heat.step !== 1) return `the last ${duration(heat.step)}${against}`;
   // The proxy counts slots over windows of their own.
-  return `now: the last ${is_place(view.kind) ? '10 to 20' : Number(heat.window.toFixed(1))} s`;
-}
-
-/** @param {string} name */
-function passes(name) {
-  const wanted = view.filter.trim();
-  if (wanted === '') return true;
-  if (!wanted.includes('*')) return name.toLowerCase().includes(wanted.toLowerCase());
-  return matches(with_stars(wanted), name);
-}
-
-/** @param {Line} a @param {Line} b */
-function by_order(a, b) {
-  if (view.order === 'name') return (a.row?.name ?? '').localeCompare(b.row?.name ?? '');
-  const of = (/** @type {Line} */ line) => view.order === 'reads' ? line.reads
-    : view.order === 'writes' ? line.writes : view.order === 'hits' ? line.hits
-    : view.order === 'figure' ? line.figure ?? 0 : line.rate;
-  return of(b) - of(a) || (a.id < b.id ? -1 : 1);
+  return `now: the last ${is_place(view.kind) ? '10 to 20' : Number(heat.window.toFixed(1))} s${against}`;
 }
 
 /** @returns {Iterable<import('./model.js').Row>} */
@@ -173,56 +167,22 @@ const has_plane = (/** @type {Plane} */ plane) => is_known(heat, plane, strip_ki
 const strip_kind = () => (view.kind === 'rule' ? 'key' : view.kind);
 
 /** @returns {Line[]} */
-function make_lines() {
-  const columns = table_columns();
-  const other = view.other ? heat.columns_in(...view.other) : null;
-  const all = heat_total(strip_kind());
-  const total = heat.mean_total(all, columns) ?? 0;
-  const is_counted = view.kind !== 'client' && !is_place(view.kind);  // reads, writes and hits
-  const live = !view.range && view.cursor === null;
-  const told = keys_by_id(hotkeys);
-  /** @type {Line[]} */
-  const out = [];
-  const sum = { rate: 0, writes: 0, hits: 0, figure: 0, before: 0 };
-  for (const row of shown_rows()) {
-    if (row.kind !== view.kind) continue;
-    const mean = heat.means(row, columns);
-    const before = other ? heat.means(row, other).rate : null;
-    const figure = mean_of(columns, (i) => value_at(heat, row, view.plane, i));
-    sum.figure += figure ?? 0;
-    sum.rate += mean.rate;
-    sum.writes += mean.writes;
-    sum.hits += mean.hits;
-    sum.before += before ?? 0;
-    if (!passes(row.name)) continue;
-    const key = live ? told.get(row.id) : undefined;
-    const words = is_place(view.kind) ? (live ? words_of_place(slots, row) : null)
+function lines_of_view() {
+  const is_live = !view.range && view.cursor === null;
+  const told = is_live && view.kind === 'key' ? keys_by_id(hotkeys) : new Map();
+  /** @param {import('./model.js').Row} row */
+  const words = (row) => {
+    const key = told.get(row.id);
+    const found = !is_live ? null : is_place(view.kind) ? words_of_place(slots, row)
       : key ? words_of(key, advice.get(row.id)) : null;
-    const hot = key?.verdict === 'hot' || key?.verdict === 'write-hot';
-    out.push({ id: row.id, row, rate: mean.rate, error: key ? (key.rate_high ?? Infinity) - key.rate_low : mean.at_most,
-               share: total ? Math.min(1, mean.rate / total) : 0,
-               reads: is_counted ? Math.max(0, mean.rate - mean.writes) : NaN,
-               writes: is_counted ? mean.writes : NaN, hits: mean.hits, figure, before, hot,
-               state: words?.state ?? (mean.named || !live ? '' : 'not now'),
-               why: words ? [words.why, words.headline].join('. ') : '', helps: words?.helps ?? '' });
-  }
-  out.sort(by_order);
-  /** @param {string} name */
-  const left = (name) => heat.mean_total(name, columns) ?? 0;
-  const rest = Math.max(0, total - sum.rate);
-  const writes = is_counted ? Math.max(0, left('writes') - sum.writes) : NaN;
-  const figure = mean_of(columns, (i) => total_at(heat, view.plane, strip_kind(), i));
-  // A rule's row has what its keys had: what others had is known of one key. Not known in one
-  // column: not known.
-  const one = heat.unnamed[strip_kind()]?.slice(...columns).reduce((a, b) =>
-    a === null || b === null ? null : Math.max(a, b), 0);
-  out.push({ id: REST, row: null, rate: rest, error: 0, share: total ? rest / total : 0,
-             reads: is_counted ? Math.max(0, rest - writes) : NaN, writes, hits: Math.max(0, left('hits') - sum.hits),
-             figure: figure === null ? null : left_of(view.plane, figure, sum.figure),
-             before: other ? Math.max(0, (heat.mean_total(all, other) ?? 0) - sum.before) : null,
-             state: `all other ${KINDS[view.kind]} (one of them: at most ${rate(one)}/s)`,
-             why: '', helps: '', hot: false });
-  return out;
+    return found && { state: found.state, helps: found.helps, why: [found.why, found.headline].join('. '),
+                      hot: key?.verdict === 'hot' || key?.verdict === 'write-hot',
+                      error: key ? (key.rate_high ?? Infinity) - key.rate_low : null };
+  };
+  return make_lines(heat, {
+    rows: [...shown_rows()].filter((row) => row.kind === view.kind), kind: view.kind, strip_kind: strip_kind(),
+    kind_text: KINDS[view.kind] ?? '', plane: view.plane, filter: view.filter, order: view.order,
+    columns: table_columns(), other: view.other ? heat.columns_in(...view.other) : null, is_live, words });
 }
 
 /**
@@ -282,27 +242,51 @@ function draw_pictures(on) {
   ]);
 }
 
+// Of the row that is open, on the axis of its strip.
+function draw_history(/** @type {Axis} */ on) {
+  const row = lines.find((line) => line.id === view.opened)?.row;
+  if (!row) return;
+  const { canvas, words } = key_chart;
+  const strip = requests_chart.canvas.getBoundingClientRect();
+  const cell = /** @type {HTMLElement} */ (detail.firstElementChild);
+  canvas.style.width = `${strip.width}px`;
+  canvas.style.marginLeft = `${strip.left - cell.getBoundingClientRect().left - cell.clientLeft -
+    parseFloat(getComputedStyle(cell).paddingLeft)}px`;
+  const history = history_of(heat, row);
+  const top = draw_chart(canvas, on, [
+    { values: history.hits, colour: '--accent', fills: true },
+    { values: history.at_most, colour: '--dim', is_dotted: true },
+    { values: history.writes, colour: '--alert' },
+    { values: history.rate, colour: '--text' },
+  ]);
+  const is_counted = row.kind === 'key' || row.kind === 'template' || row.kind === 'rule';
+  set_text(words, `${row.kind === 'slot' || row.kind === 'node' || row.kind === 'client' ? 'commands' : 'requests'}/s` +
+    `${is_counted ? ', of them hits (filled) and writes (red)' : ''}; dotted: at most so many; top ${rate(top)}/s`);
+  canvas.setAttribute('aria-label', table.words_of_strip(row.id));
+}
+
 function show_totals() {
   const columns = table_columns();
   const requests = heat.mean_total('requests', columns);
   const hits = heat.mean_total('hits', columns);
-  set_text(requests_chart.now, `${rate(requests)} requests/s, of them ${rate(hits)} hits/s; ` +
-    `top ${rate(requests_chart.top)}/s; the server got ` +
+  set_text(requests_chart.now, `${rate(requests)}/s, ${rate(hits)} hits/s`);
+  set_text(requests_chart.wide, `; top ${rate(requests_chart.top)}/s; the server got ` +
     `${rate(heat.mean_total('server_commands', columns))} of ` +
     `${rate(heat.mean_total('commands', columns))} commands/s`);
   set_text(latency_chart.now, `median ${duration(heat.mean_total('latency_p50_seconds', columns))}, ` +
-    `99 of 100 within ${duration(heat.mean_total('latency_p99_seconds', columns))}; top ${duration(latency_chart.top)}`);
+    `99 % in ${duration(heat.mean_total('latency_p99_seconds', columns))}`);
+  set_text(latency_chart.wide, `; top ${duration(latency_chart.top)}`);
 }
 
-function draw_cursor() {
-  const cursor = by_id('cursor');
-  const [from, to] = shown_time();
-  cursor.hidden = view.cursor === null || view.cursor < from || view.cursor > to || !axis;
-  if (cursor.hidden || !axis || view.cursor === null) return;
-  const box = requests_chart.canvas.getBoundingClientRect();
-  cursor.style.left = `${box.left + scrollX + axis.x_of(view.cursor)}px`;
-  cursor.style.top = `${box.top + scrollY}px`;
-  cursor.style.height = `${table.body.getBoundingClientRect().bottom - box.top}px`;
+function draw_marks() {
+  const chart = requests_chart.canvas.getBoundingClientRect();
+  const box = { left: chart.left + scrollX, top: chart.top + scrollY,
+                bottom: table.body.getBoundingClientRect().bottom + scrollY };
+  marks.show('cursor', axis, view.cursor === null ? null : [view.cursor, view.cursor], box);
+  marks.show('part', axis, view.other && view.part, box, 'this');
+  marks.show('other', axis, view.other, box, 'against this');
+  const chosen = dragged ?? (view.mark === null ? null : span_of(view.mark, view.cursor ?? view.mark, heat.step));
+  marks.show('chosen', axis, chosen, box);
 }
 
 function draw() {
@@ -314,14 +298,19 @@ function draw() {
   if (!axis) return;
   requests_chart.canvas.dataset['column'] = String(heat.numbers[heat.length - 1] ?? 0);
   requests_chart.canvas.dataset['live'] = String(live.is_open);
-  lines = make_lines();
+  // What is compared has left the strips of a live view.
+  if (view.other && !view.range && view.other[1] < axis.from) end_comparison();
+  lines = lines_of_view();
   if (view.opened) fill_detail();
-  table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text(), view.plane);
+  table.show_heads(view.order, clock(axis.from, axis.to - axis.from), when_text(), view.plane, view.other !== null);
   table.show(lines, view.selected, view.opened !== '' && view.opened === view.selected ? detail : null, view.plane);
   if (pictures_are_due) draw_pictures(axis);
+  if (pictures_are_due && view.opened) draw_history(axis);
   pictures_are_due = false;
   show_totals();
-  draw_cursor();
+  draw_marks();
+  by_id('when').hidden = view.other === null;
+  set_text(by_id('when'), `${when_text()}: each figure is the difference.`);
   for (const button of by_id('spans').children) {
     button.setAttribute('aria-pressed', String(!view.range && Number(button.dataset.span) === view.span));
     button.hidden = Number(button.dataset.span) > SPAN_IN_MEMORY && !heat.has_file;
@@ -351,6 +340,7 @@ function numbers_changed() {
 function write_address() {
   const of = new URLSearchParams();
   if (view.range) of.set('time', view.range.map(Math.round).join('-'));
+  if (view.part) of.set('of', view.part.map(Math.round).join('-'));
   if (view.other) of.set('against', view.other.map(Math.round).join('-'));
   if (!view.range && view.span !== 600) of.set('span', String(view.span));
   if (view.kind !== 'key') of.set('rows', view.kind);
@@ -371,6 +361,7 @@ function time_in(text) {
 function read_address() {
   const of = new URLSearchParams(location.hash.slice(1));
   view.range = time_in(of.get('time'));
+  view.part = time_in(of.get('of'));
   view.other = time_in(of.get('against'));
   const span = Number(of.get('span'));
   view.span = SPANS.some(([, seconds]) => seconds === span) ? span : 600;
@@ -406,7 +397,7 @@ function fill_detail() {
   const row = [...shown_rows()].find((each) => each.id === view.opened);
   if (detail_of === view.opened || !row) return;
   detail_of = view.opened;
-  const cell = /** @type {HTMLElement} */ (detail.firstElementChild);
+  const cell = told_of_row;
   cell.textContent = 'asking …';
   if (row.kind === 'rule') show_rule(row, cell);
   else if (is_place(row.kind)) show_place(slots, row, cell);
@@ -428,7 +419,7 @@ async function show_rule(row, into) {
 /** @param {Plane} plane */
 function choose_plane(plane) {
   view.plane = by_id('plane').value = plane;
-  if (view.order === 'figure' && !has_column(plane)) view.order = 'rate';
+  if (view.order === 'figure' && !has_column(plane) && !view.other) view.order = 'rate';
 }
 
 /** @param {string} kind */
@@ -441,15 +432,70 @@ function choose_kind(kind) {
 
 function close_or_live() {
   if (view.opened) view.opened = '';
-  else if (view.other) view.other = null;
+  else if (view.mark !== null) view.mark = null;
+  else if (view.other) end_comparison();
   else if (view.range) go_live();
   write_address();
   changed();
 }
 
+function end_comparison() {
+  view.part = view.other = null;
+  choose_plane(view.plane);  // which may have no order of its own now
+}
+
 function go_live() {
-  view.range = view.other = null;
+  view.range = view.mark = null;
+  end_comparison();
   load_soon();
+}
+
+/** @param {[number, number]} span shows only this time */
+function zoom_to(span) {
+  view.range = span;
+  end_comparison();
+  load_soon();
+}
+
+/**
+ * The first span is what the numbers are compared with, the second one what they are of, and a third
+ * one begins again.
+ * @param {[number, number]} span
+ */
+function compare_with(span) {
+  if (view.other && !view.part) {
+    view.part = span;
+    const [from, to] = shown_time();
+    view.range ??= [Math.round(from), Math.round(to)];
+  } else {
+    view.part = null;
+    view.other = span;
+    view.order = 'figure';
+  }
+}
+
+/** @param {number} by columns */
+function step_time(by) {
+  const [from, to] = shown_time();
+  const last = heat.columns_in(from, to)[1] - 1;
+  if (last < 0) return;
+  const at = view.cursor === null ? last + 1 : heat.column_at(view.cursor);
+  const first = heat.columns_in(from, to)[0];
+  view.cursor = heat.times[Math.min(Math.max(at + by, first), last)] ?? null;
+}
+
+/** @param {number} factor of the time that is shown */
+function zoom_by(factor) {
+  const shown = shown_time();
+  zoom_to(scaled(shown, view.cursor ?? shown[1], factor, 10 * heat.step, Date.now() / 1000));
+}
+
+/** @param {(span: [number, number]) => void} then what is done with the span that the keyboard chose */
+function with_marked(then) {
+  if (view.mark === null || view.cursor === null) return;
+  const span = span_of(view.mark, view.cursor, heat.step);
+  view.mark = view.cursor = null;
+  then(span);
 }
 
 /** @param {number} by */
@@ -480,10 +526,14 @@ function on_key(event) {
     '/': () => by_id('filter').focus(),
     j: () => step_row(1), k: () => step_row(-1),
     ArrowDown: () => step_row(1), ArrowUp: () => step_row(-1),
+    ArrowLeft: () => step_time(event.shiftKey ? -10 : -1), ArrowRight: () => step_time(event.shiftKey ? 10 : 1),
+    '+': () => zoom_by(0.5), '=': () => zoom_by(0.5), '-': () => zoom_by(2),
+    m: () => { view.mark = view.cursor; },
+    z: () => with_marked(zoom_to), c: () => with_marked(compare_with),
     Enter: () => { if (view.selected) open_row(view.selected); },
     Escape: close_or_live,
     s: () => {
-      const shown = ORDERS.filter((order) => order !== 'figure' || has_column(view.plane));
+      const shown = ORDERS.filter((order) => order !== 'figure' || has_column(view.plane) || view.other);
       view.order = shown[(shown.indexOf(view.order) + 1) % shown.length] ?? 'rate';
     },
     t: () => {
@@ -514,9 +564,16 @@ function begin_drag(down) {
   const begun = axis;
   const from = begun.time_at(down.clientX - box.left);
   const compares = down.shiftKey;
+  const choose = (/** @type {PointerEvent} */ move) => {
+    dragged = Math.abs(move.clientX - down.clientX) < 4 ? null
+      : span_of(from, begun.time_at(move.clientX - box.left), heat.step);
+    numbers_changed();
+  };
   const end = (/** @type {PointerEvent} */ up) => {
     removeEventListener('pointerup', end);
     removeEventListener('pointercancel', end);
+    removeEventListener('pointermove', choose);
+    dragged = null;
     const to = begun.time_at(up.clientX - box.left);
     if (up.type === 'pointercancel') return;
     if (Math.abs(up.clientX - down.clientX) < 4) {
@@ -524,25 +581,19 @@ function begin_drag(down) {
       if (line?.dataset['id']) open_row(line.dataset['id']);
       return;
     }
-    /** @type {[number, number]} */
-    const chosen = [Math.min(from, to), Math.max(from, to)];
-    if (compares) {
-      view.range ??= shown_time();
-      view.other = chosen;
-    } else {
-      view.range = chosen;
-      load_soon();
-    }
+    (compares ? compare_with : zoom_to)(span_of(from, to, heat.step));
     write_address();
     changed();
   };
+  down.preventDefault();  // of text that would be selected
+  addEventListener('pointermove', choose);
   addEventListener('pointerup', end);
   addEventListener('pointercancel', end);
 }
 
 /** @param {PointerEvent} event */
 function follow_pointer(event) {
-  const over = event.target instanceof HTMLCanvasElement && axis ? event.target : null;
+  const over = event.target instanceof HTMLCanvasElement && event.target.closest('#map') ? event.target : null;
   const before = view.cursor;
   view.cursor = over && axis ? axis.time_at(event.clientX - over.getBoundingClientRect().left) : null;
   if (before !== view.cursor) numbers_changed();
@@ -561,7 +612,7 @@ function prepare() {
   by_id('filter').addEventListener('input', () => { view.filter = by_id('filter').value; write_address(); changed(); });
   by_id('csv').addEventListener('click', () => save_csv(lines, figures_of, when_text()));
   by_id('json').addEventListener('click', async () => save_json(await get(heat_path())));
-  by_id('png').addEventListener('click', () => save_png(lines, table.lines, when_text()));
+  by_id('png').addEventListener('click', () => save_png(table.draw_all(lines), table.lines, when_text()));
   by_id('help').addEventListener('click', () => {
     const text = by_id('help-text');
     text.hidden = !text.hidden;
@@ -573,8 +624,14 @@ function prepare() {
     by_id('token').value = '';
     load_soon();
   });
-  document.body.append(make('div', { id: 'cursor', hidden: true }));
   by_id('map').addEventListener('pointerdown', begin_drag);
+  by_id('rows').addEventListener('focusin', (/** @type {FocusEvent} */ event) => {
+    const id = /** @type {HTMLElement} */ (event.target).dataset['id'] ?? REST;
+    if (id === REST || id === view.selected) return;
+    view.selected = id;
+    view.opened = '';
+    numbers_changed();
+  });
   addEventListener('pointermove', follow_pointer);
   addEventListener('keydown', on_key);
   addEventListener('resize', changed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws strips and charts. All share one axis of time, so a moment has the same place in each.
 import { code_of } from './model.js';
-import { code_at } from './planes.js';
+import { code_at, scale_of } from './planes.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
 /** @typedef {import('./model.js').Row} Row */
@@ -36,7 +36,7 @@ let palette = colours(is_dark.matches ? DARK : LIGHT);
 is_dark.addEventListener('change', () => { palette = colours(is_dark.matches ? DARK : LIGHT); });
 
 /** @param {string} name @returns {string} */
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Axis {
   /** @param {Heat} heat @param {number} from @param {number} to @param {number} width in pixels */
@@ -92,12 +92,13 @@ function sized(canvas, width, height) {
  * @param {(column: number) => number} code_at 0: not named
  * @param {(column: number) => number} bound_at what it had at most where it is not named; a code
  * @param {number} brightest the code that is drawn brightest
+ * @param {number} per_doubling of the scale of codes
  */
-export function draw_strip(canvas, axis, code_at, bound_at, brightest) {
+export function draw_strip(canvas, axis, code_at, bound_at, brightest, per_doubling) {
   const context = sized(canvas, axis.width, STRIP_HEIGHT);
   const image = context.createImageData(axis.width, STRIP_HEIGHT);
   const pixels = new Uint32Array(image.data.buffer);
-  const darkest = brightest - 12 * DOUBLINGS;
+  const darkest = brightest - per_doubling * DOUBLINGS;
   /** @param {number} code */
   const brightness = (code) =>
     code === 0 ? 0 : Math.round(Math.min(1, Math.max(0.05, (code - darkest) / (brightest - darkest))) * 255);
@@ -125,6 +126,7 @@ export function draw_strip(canvas, axis, code_at, bound_at, brightest) {
  * @property {(number | null)[]} values by column
  * @property {string} colour a custom property of the style sheet
  * @property {boolean} [fills]
+ * @property {boolean} [is_dotted]
  */
 /**
  * @param {HTMLCanvasElement} canvas
@@ -134,7 +136,7 @@ export function draw_strip(canvas, axis, code_at, bound_at, brightest) {
  */
 export function draw_chart(canvas, axis, lines) {
   const ratio = window.devicePixelRatio || 1;
-  const height = 62;
+  const height = 40;
   const context = sized(canvas, Math.round(axis.width * ratio), Math.round(height * ratio));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, axis.width, height);
@@ -159,6 +161,7 @@ export function draw_chart(canvas, axis, lines) {
   for (const line of lines) {
     context.strokeStyle = context.fillStyle = css(line.colour);
     context.globalAlpha = line.fills ? 0.35 : 1;
+    context.setLineDash(line.is_dotted ? [1, 3] : []);
     context.beginPath();
     let is_drawn = false;
     for (let x = 0; x < axis.width; ++x) {
@@ -175,6 +178,7 @@ export function draw_chart(canvas, axis, lines) {
     }
     if (!line.fills) context.stroke();
     context.globalAlpha = 1;
+    context.setLineDash([]);
   }
   return top;
 }
@@ -184,7 +188,8 @@ export function draw_chart(canvas, axis, lines) {
  * @param {Heat} heat @param {Row[]} rows @param {Plane} plane @param {Axis} axis
  */
 export function brightest_of(heat, rows, plane, axis) {
-  let highest = 12 * 6;  // below 64/s, 64 KiB/s or 64 us of CPU a second nothing is bright
+  // Below 64/s, 64 KiB/s or 64 us of CPU a second nothing is bright.
+  let highest = scale_of(plane).per_doubling * (plane === 'bytes' ? 16 : 6);
   const first = axis.first[0] ?? 0;
   const end = axis.end[axis.width - 1] ?? 0;
   for (const row of rows)

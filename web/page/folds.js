@@ -2,6 +2,7 @@
 // What folds out under the table: copies, nodes and slots, clients, rules, warmed keys, audits,
 // health, events. A closed one asks nothing.
 import { get, get_text } from './api.js';
+import { curve_nodes } from './curve.js';
 import { by_id, make, name_node } from './dom.js';
 import { clock, percent, rate, bytes } from './format.js';
 import { OrderBar, access, dry_run, dry_run_nodes, pattern_order, remove_rule_order, rule_order } from './orders.js';
@@ -25,6 +26,7 @@ function copies(hotkeys) {
     : 'No choice of copies saves enough, so nothing but hot keys is copied.';
   return [
     make('p', {}, choice, ' ', told.advice),
+    ...curve_nodes(told.curve),
     table(['copies', 'would save'], told.curve.map((/** @type {any} */ point) =>
       [rate(point.entries), percent(point.saved)])),
     table(['key', 'hits/s', 'fills/s', 'saved/s', 'bytes'], told.top.slice(0, 20).map((/** @type {any} */ copy) =>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are sums of the rows of keys: one for each rule.
 import { bytes_of } from './api.js';
-import { CODES, code_of, rate_of } from './model.js';
+import { CODES } from './model.js';
+import { scale_of } from './planes.js';
 import { RuleList } from './rules.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
@@ -17,16 +18,17 @@ function sum_of(match, keys, columns) {
                 truncated: false, mean: none(), max: none(), writes: none(), hits: none(),
                 bytes: none() };
   for (const plane of CODES) {
+    const scale = scale_of(plane);
     const sums = new Float64Array(columns);
     for (const key of keys) {
       const codes = key[plane];
       for (let i = 0; i < columns; ++i) {
         const code = codes[i] ?? 0;
         // The busiest second of a rule is at least that of one of its keys.
-        if (code !== 0) sums[i] = plane === 'max' ? Math.max(sums[i] ?? 0, rate_of(code)) : (sums[i] ?? 0) + rate_of(code);
+        if (code !== 0) sums[i] = plane === 'max' ? Math.max(sums[i] ?? 0, scale.figure_of(code)) : (sums[i] ?? 0) + scale.figure_of(code);
       }
     }
-    for (let i = 0; i < columns; ++i) row[plane][i] = code_of(sums[i] ?? 0);
+    for (let i = 0; i < columns; ++i) row[plane][i] = scale.code_of(sums[i] ?? 0);
   }
   return row;
 }

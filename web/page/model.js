@@ -14,29 +14,56 @@ import { bytes_of } from './api.js';
  * @property {Uint8Array} max
  * @property {Uint8Array} writes
  * @property {Uint8Array} hits
- * @property {Uint8Array} bytes in KiB per second
+ * @property {Uint8Array} bytes on the scale of bytes
  */
 // One byte for each column; a column of an earlier version lacks the last one.
 export const CODES = /** @type {const} */ (['mean', 'max', 'writes', 'hits', 'bytes']);
 
-// The rate of each code, as heatsink/heat/scale.h says.
-const RATES = Float64Array.from({ length: 256 }, (_, code) => (code ? 2 ** ((code - 1) / 12) : 0));
+/** A scale of codes, as heatsink/heat/scale.h says: 0 is nothing, 1 is one or less. */
+export class Scale {
+  /** @param {number} per_doubling how many codes double the figure */
+  constructor(per_doubling) {
+    this.per_doubling = per_doubling;
+    this.figures = Float64Array.from({ length: 256 }, (_, code) => (code ? 2 ** ((code - 1) / per_doubling) : 0));
+  }
+
+  /** @param {number} code */
+  figure_of(code) {
+    return this.figures[code] ?? 0;
+  }
+
+  /** @param {number} figure */
+  code_of(figure) {
+    if (!(figure > 0)) return 0;
+    return figure <= 1 ? 1 : Math.min(255, 1 + Math.round(Math.log2(figure) * this.per_doubling));
+  }
+}
+export const RATE_SCALE = new Scale(12);
+export const BYTES_SCALE = new Scale(8);
 
 /** @param {number} code */
-export function rate_of(code) {
-  return RATES[code] ?? 0;
-}
-
+export const rate_of = (code) => RATE_SCALE.figure_of(code);
 /** @param {number} rate */
-export function code_of(rate) {
-  if (!(rate > 0)) return 0;
-  return rate <= 1 ? 1 : Math.min(255, 1 + Math.round(Math.log2(rate) * 12));
-}
+export const code_of = (rate) => RATE_SCALE.code_of(rate);
 
 /** @param {string} kind @returns {string} the total that all rows of the kind add up to */
 export function heat_total(kind) {
   if (kind === 'slot' || kind === 'node') return 'node_commands';
   return kind === 'client' ? 'client_commands' : 'requests';
+}
+
+const NUMBERS_MAX = 1024;
+
+// Each is told by its difference to the one before; 255 is added to the next byte.
+/** @param {Uint8Array} bytes @returns {number[]} */
+export function numbers_in(bytes) {
+  const out = [];
+  let number = 0;
+  for (const byte of bytes) {
+    number = (number + byte) % NUMBERS_MAX;
+    if (byte < 255) out.push(number);
+  }
+  return out;
 }
 
 // The history cuts names at 256 bytes, other answers at 1024: the first 252 bytes, a multiple of 3,
@@ -48,6 +75,7 @@ export function id_of(kind, db, base64) {
 
 export class Heat {
   constructor() {
+    this.version = 0;  // of the columns: what was drawn of an earlier one is old
     this.step = 1;
     this.window = 10;
     // "file": older than what the proxy has in memory. The numbers of columns are of this source.
@@ -63,6 +91,9 @@ export class Heat {
     this.unnamed = {};
     /** @type {Map<string, Row>} */
     this.rows = new Map();
+    /** @type {Map<string, Float64Array>} by kind, of `lowest_version` */
+    this.lowest = new Map();
+    this.lowest_version = 0;
   }
 
   get length() {
@@ -76,6 +107,7 @@ export class Heat {
     this.totals = {};
     this.unnamed = {};
     this.rows = new Map();
+    ++this.version;
     this.step = json.step_seconds;
     this.source = json.source;
     this.append(json, Number.POSITIVE_INFINITY);
@@ -90,6 +122,7 @@ export class Heat {
     let dropped = 0;
     while (dropped < this.length && (this.times[dropped] ?? 0) < newest - keep_s) ++dropped;
     if (added === 0 && dropped === 0) return;
+    ++this.version;
     const kept = this.length - dropped;
     /** @param {any[]} before @param {any[]} after */
     const joined = (before, after) => before.slice(dropped).concat(after);
@@ -128,15 +161,15 @@ export class Heat {
    * @param {number} keep_s
    */
   append_column(column, names, keep_s) {
-    const ids = bytes_of(column.ids);
+    const ids = numbers_in(bytes_of(column.ids));
     /** @type {Record<string, Uint8Array>} */
     const planes = {};
     for (const plane of ['mean', 'writes', 'hits', 'bytes']) planes[plane] = bytes_of(column[plane] ?? '');
     const one = (/** @type {string} */ plane, /** @type {number} */ i) =>
       btoa(String.fromCharCode(planes[plane]?.[i] ?? 0));
     const rows = [];
-    for (let i = 0; 2 * i + 1 < ids.length; ++i) {
-      const name = names.get((ids[2 * i] ?? 0) + 256 * (ids[2 * i + 1] ?? 0));
+    for (let i = 0; i < ids.length; ++i) {
+      const name = names.get(ids[i] ?? 0);
       if (!name) continue;
       rows.push({ ...name, mean: one('mean', i), max: one('mean', i), writes: one('writes', i),
                   hits: one('hits', i), bytes: one('bytes', i) });
@@ -212,12 +245,53 @@ export class Heat {
         continue;
       }
       ++named;
-      mean += rate_of(code);
-      writes += rate_of(row.writes[i] ?? 0);
-      hits += rate_of(row.hits[i] ?? 0);
+      mean += this.rate(row, 'mean', i);
+      writes += this.rate(row, 'writes', i);
+      hits += this.rate(row, 'hits', i);
     }
     const n = Math.max(known, 1);
     return { rate: mean / n, writes: writes / n, hits: hits / n, named, at_most };
+  }
+
+  /**
+   * What code 1, "one or less", stands for in each column: all rows of a kind have no more than the
+   * total.
+   * @param {string} kind
+   */
+  lowest_of(kind) {
+    if (this.lowest_version !== this.version) this.lowest.clear();
+    this.lowest_version = this.version;
+    const known = this.lowest.get(kind);
+    if (known) return known;
+    const made = new Float64Array(this.length).fill(1);
+    const more = new Float64Array(this.length), count = new Uint16Array(this.length);
+    for (const row of this.rows.values()) {
+      if (row.kind !== kind) continue;
+      for (let i = 0; i < this.length; ++i) {
+        const code = row.mean[i] ?? 0;
+        if (code === 1) count[i] = (count[i] ?? 0) + 1;
+        else more[i] = (more[i] ?? 0) + rate_of(code);
+      }
+    }
+    const totals = this.totals[heat_total(kind)] ?? [];
+    for (let i = 0; i < this.length; ++i) {
+      const named = more[i] ?? 0, left = (totals[i] ?? NaN) - named;
+      // Less than what the rounding of the other rates makes says nothing.
+      if (left > 0.03 * named) made[i] = Math.min(1, left / (count[i] ?? 1));
+    }
+    this.lowest.set(kind, made);
+    return made;
+  }
+
+  /**
+   * The rate of a row in a column; 0: not named, or nothing.
+   * @param {Row} row @param {'mean' | 'max' | 'writes' | 'hits'} plane @param {number} i
+   */
+  rate(row, plane, i) {
+    const code = row[plane][i] ?? 0;
+    if (code !== 1) return rate_of(code);
+    const lowest = this.lowest_of(row.kind)[i] ?? 1;
+    return plane === 'mean' || row.mean[i] === 1 ? lowest : 1;
   }
 
   /** @param {string} kind */

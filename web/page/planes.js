@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the brightness of a strip may show: one figure of a row in each column of time.
 import { bytes, percent, rate } from './format.js';
-import { code_of, heat_total, rate_of } from './model.js';
+import { BYTES_SCALE, RATE_SCALE, heat_total, rate_of } from './model.js';
 
 /** @typedef {import('./model.js').Heat} Heat */
 /** @typedef {import('./model.js').Row} Row */
@@ -10,9 +10,15 @@ import { code_of, heat_total, rate_of } from './model.js';
 /** @type {Plane[]} */
 export const PLANES = ['mean', 'max', 'writes', 'hits', 'misses', 'bytes', 'cpu'];
 
-// What a code of 1 stands for: a byte of a column holds rates from it to 2.35 million times it.
+// What a code of 1 stands for.
 /** @type {Record<Plane, number>} */
-const UNITS = { mean: 1, max: 1, writes: 1, hits: 1, misses: 1, bytes: 1024, cpu: 1e-6 };
+const UNITS = { mean: 1, max: 1, writes: 1, hits: 1, misses: 1, bytes: 1, cpu: 1e-6 };
+
+/** @param {Plane} plane the scale of its codes */
+export const scale_of = (plane) => (plane === 'bytes' ? BYTES_SCALE : RATE_SCALE);
+
+/** @param {Plane} plane @param {number} value */
+const code_for = (plane, value) => scale_of(plane).code_of(value / UNITS[plane]);
 
 /** @param {number} cores @returns {string} of one core */
 const cpu = (cores) => percent(cores) + ' of a core';
@@ -25,7 +31,7 @@ export function value_text(plane, value) {
 
 /** @param {Plane} plane @param {number} code @returns {string} with its unit */
 export function code_text(plane, code) {
-  const value = rate_of(code) * UNITS[plane];
+  const value = scale_of(plane).figure_of(code) * UNITS[plane];
   return plane === 'cpu' ? cpu(value) : `${plane === 'bytes' ? bytes(value) : rate(value)} per second`;
 }
 
@@ -60,18 +66,18 @@ export function left_of(plane, all, named) {
  * @returns {number | null}
  */
 export function value_at(heat, row, plane, i) {
-  const of = (/** @type {Uint8Array} */ codes) => rate_of(codes[i] ?? 0);
-  if (plane === 'bytes') return (heat.totals['bytes']?.[i] ?? null) === null ? null : 1024 * of(row.bytes);
+  const of = (/** @type {'mean' | 'max' | 'writes' | 'hits'} */ each) => heat.rate(row, each, i);
+  if (plane === 'bytes') return (heat.totals['bytes']?.[i] ?? null) === null ? null : BYTES_SCALE.figure_of(row.bytes[i] ?? 0);
   if (plane === 'cpu') {
     // Every hit spares the servers the same.
     const spared = heat.totals['server_cpu_spared_cores']?.[i] ?? null;
     const hits = heat.totals['hits']?.[i] ?? 0;
-    return spared === null ? null : hits > 0 ? (of(row.hits) / hits) * spared : 0;
+    return spared === null ? null : hits > 0 ? (of('hits') / hits) * spared : 0;
   }
-  if (plane !== 'misses') return of(row[plane]);
-  const misses = of(row.mean) - of(row.writes) - of(row.hits);
+  if (plane !== 'misses') return of(plane);
+  const misses = of('mean') - of('writes') - of('hits');
   // Each of the three is rounded by up to 3 %.
-  return misses > 0.06 * of(row.mean) ? misses : 0;
+  return misses > 0.06 * of('mean') ? misses : 0;
 }
 
 /**
@@ -80,7 +86,7 @@ export function value_at(heat, row, plane, i) {
  */
 export function code_at(heat, row, plane, i) {
   if (plane !== 'misses' && plane !== 'cpu') return row[plane][i] ?? 0;
-  return code_of((value_at(heat, row, plane, i) ?? 0) / UNITS[plane]);
+  return code_for(plane, value_at(heat, row, plane, i) ?? 0);
 }
 
 /**
@@ -97,7 +103,7 @@ export function rest_codes(heat, kind, plane) {
     for (const row of rows) named += value_at(heat, row, of, i) ?? 0;
     const left = (total_at(heat, of, kind, i) ?? 0) - named;
     // The rounding of the rates alone may leave some percent.
-    rest[i] = left > 0.03 * Math.abs(named) ? code_of(left / UNITS[plane]) : 0;
+    rest[i] = left > (plane === 'bytes' ? 0.045 : 0.03) * Math.abs(named) ? code_for(plane, left) : 0;
   }
   return (i) => rest[i] ?? 0;
 }
@@ -115,6 +121,19 @@ export function mean_of(columns, at) {
     ++known;
   }
   return known ? sum / known : null;
+}
+
+/**
+ * What is known of a row in each column, per second; null: nothing, or not named there.
+ * @param {Heat} heat @param {Row} row
+ */
+export function history_of(heat, row) {
+  const codes = Array.from(row.mean);
+  /** @param {Uint8Array} plane @returns {(number | null)[]} */
+  const of = (plane) => codes.map((code, i) => (code ? rate_of(plane[i] ?? 0) : null));
+  const unnamed = heat.unnamed[row.kind];
+  return { rate: of(row.mean), writes: of(row.writes), hits: of(row.hits),
+           at_most: codes.map((code, i) => (code ? null : unnamed?.[i] ?? null)) };
 }
 
 /**

@@ -18,7 +18,7 @@ function cell(value) {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** @typedef {import('./table.js').Line} Line */
+/** @typedef {import('./lines.js').Line} Line */
 /** @typedef {import('./planes.js').Plane} Plane */
 /** @typedef {(line: Line, plane: Plane) => number | null} Figures the mean of a figure of a line */
 
@@ -27,9 +27,11 @@ export function csv(lines, figures, when) {
   const head = ['time', 'key', 'db', 'rate_per_second', 'error_per_second', 'share',
                 'reads_per_second', 'writes_per_second', 'hits_per_second', 'bytes_per_second',
                 'server_cpu_saved_cores', 'state', 'what_helps'];
+  const is_compared = lines.some((line) => line.before);
+  if (is_compared) head.push('rate_before_per_second');
   const rows = lines.map((line) => [when, line.row?.name ?? line.id, line.row?.db ?? 0,
     line.rate, line.error, line.share, line.reads, line.writes, line.hits,
-    figures(line, 'bytes') ?? NaN, figures(line, 'cpu') ?? NaN, line.state, line.helps]);
+    figures(line, 'bytes') ?? NaN, figures(line, 'cpu') ?? NaN, line.state, line.helps, ...(is_compared ? [line.before?.rate ?? NaN] : [])]);
   return [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
 }
 
@@ -43,7 +45,7 @@ export function save_json(json) {
   save(new Blob([JSON.stringify(json)], { type: 'application/json' }), 'heatsink.json');
 }
 
-/** @param {import('./table.js').Line[]} lines @param {Map<string, {canvas: HTMLCanvasElement}>} made @param {string} when */
+/** @param {Line[]} lines @param {Map<string, {canvas: HTMLCanvasElement}>} made @param {string} when */
 export function save_png(lines, made, when) {
   const style = getComputedStyle(document.body);
   const names = 260, rates = 80, height = 20;

@@ -19,6 +19,7 @@ import near_judge
 from harness import LONG, PATIENCE_S, SLOW, ValueClient, need_programs, until
 from harness.near import JEDIS, KINDS, MARKING, NODE
 from harness.theatre import Theatre
+from harness.two_workers import TwoWorkers, needs_library
 from near_player import Played, Reader, Writer
 
 SECONDS = float(os.environ.get("HEATSINK_CONSISTENCY_FOR", "20" if LONG else "2"))
@@ -27,13 +28,14 @@ BOUND_S = 1.0  # cache.max-staleness
 LATE_S = 0.3 * SLOW  # what the machine may add: a client that answers itself asks nobody
 NEAR_MIN = 500  # uses in each run, or nothing was tested
 KEYS = 6
+HITS_MIN = 300  # of each proxy, before anything breaks
 
 
 class Stage:
     """Of one run: the theatre, and what was written by faults."""
 
-    def __init__(self, theatre):
-        self.theatre, self.dice = theatre, theatre.dice
+    def __init__(self, theatre, workers):
+        self.theatre, self.dice, self.workers = theatre, theatre.dice, workers
         self.server, self.relay = theatre.server, theatre.relay
         self.writes = []
 
@@ -78,6 +80,28 @@ def lose_pushes(stage):
     stage.relay.hold()
     time.sleep(stage.dice.uniform(0.1, 0.6))  # the fault lasts this long
     stage.relay.lose()
+
+
+def hold_for_longer_than_the_bound(stage):
+    stage.relay.hold()
+    time.sleep(BOUND_S * 2.2)  # the fault lasts this long
+    stage.relay.go_on()
+
+
+def hold_for_a_moment(stage):
+    stage.relay.hold()
+    time.sleep(0.02)  # the fault lasts this long
+    stage.relay.go_on()
+
+
+def stop_a_worker(stage):
+    """The other one goes on; clients come to both, and move."""
+    proxy = stage.theatre.proxies[0]
+    for _ in range(8):
+        with stage.workers.stopped(proxy, stage.dice.randrange(2)):
+            time.sleep(stage.dice.uniform(0.001, 0.05))  # the fault lasts this long
+        time.sleep(0.05)  # the load goes on meanwhile
+    stage.workers.use(stage.dice.randrange(2))
 
 
 def pause_everybody(stage):
@@ -146,22 +170,28 @@ class NearHistories(unittest.TestCase):
     def setUpClass(cls):
         need_programs()
 
-    def play(self, fault=None, few=False, seconds=SECONDS, bound_s=BOUND_S, **stage):
+    def play(self, fault=None, few=False, seconds=SECONDS, bound_s=BOUND_S, workers=None, **stage):
         options = {"proxy.client-tracking": "pays", **stage.pop("options", {})}
         with Theatre(push_delay_s=0.0, options=options, **stage) as theatre:
             theatre.dice.seed(SEED)
-            at = Stage(theatre)
+            at = Stage(theatre, workers)
             ports = [proxy.port for proxy in theatre.proxies] or [theatre.server.port]
             with contextlib.ExitStack() as running:
                 playing = []
-                for spec in players(theatre.server.port, ports, few):
+                specs = players(theatre.server.port, ports, few)
+                for place, spec in enumerate(specs):
+                    if workers is not None and place == len(specs) // 2:
+                        workers.to_second()
                     spec.number += 1000 * SEED
                     playing.append(Played(spec, theatre.folder.name))
                     running.callback(playing[-1].kill)
                 self.break_things(at, fault, seconds, playing)
                 seen = [each.stop() for each in playing]
             theatre.stop_proxies()
-        writes = [write for own, _ in seen for write in own] + at.writes
+        self.judge(at, seen, bound_s)
+
+    def judge(self, stage, seen, bound_s):
+        writes = [write for own, _ in seen for write in own] + stage.writes
         found = near_judge.judge(writes, [read for _, own in seen for read in own],
                                  bound_s + LATE_S)  # fmt: skip
         print(f"\n{self.id()}: {len(writes)} writes, {found.text()}", flush=True)
@@ -169,6 +199,8 @@ class NearHistories(unittest.TestCase):
         self.assertGreater(found.near, NEAR_MIN, "clients answered nothing themselves")
 
     def break_things(self, stage, fault, seconds, playing):
+        for proxy in stage.theatre.proxies:
+            until(lambda proxy=proxy: proxy.hits() > HITS_MIN, 3 * PATIENCE_S, "all play")
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(0.3)  # the load is played meanwhile
@@ -188,8 +220,21 @@ class NearHistories(unittest.TestCase):
     def test_one_worker(self):
         self.play(options={"proxy.workers": 1})
 
-    def test_two_workers(self):
+    def test_default(self):
         self.play()
+
+    @needs_library
+    def test_two_workers(self):
+        with TwoWorkers() as workers:
+            os.environ.update(workers.environment)
+            self.addCleanup(os.environ.pop, *workers.environment)
+            try:
+                self.play(stop_a_worker, workers=workers, preload=workers.preload)
+            except PermissionError as error:
+                self.skipTest(f"the system forbids this fault: {error}")
+
+    def test_a_tracker_that_hears_nothing(self):
+        self.play(hold_for_longer_than_the_bound, few=True, seconds=max(SECONDS, 5))
 
     def test_two_proxies(self):
         self.play(few=True, proxies=2)
@@ -203,12 +248,6 @@ class NearHistories(unittest.TestCase):
 
     def test_faults_of_two_proxies(self):
         self.play(faults_at_random, few=True, seconds=max(SECONDS, 6), proxies=2)
-
-
-def hold_for_a_moment(stage):
-    stage.relay.hold()
-    time.sleep(0.02)  # the fault lasts this long
-    stage.relay.go_on()
 
 
 if __name__ == "__main__":

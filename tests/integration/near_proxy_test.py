@@ -7,8 +7,9 @@ import threading
 import time
 import unittest
 
-from harness import PATIENCE_S, SLOW, Closed, Proxy, RawClient, encode
+from harness import PATIENCE_S, SLOW, Closed, Proxy, RawClient, encode, until
 from harness.near import Push, Resp3Client, invalidate
+from harness.relay import PIECE, Relay
 from near_stage import ENDS_TRACKING, STALENESS_S, ThroughTheProxy, ended
 
 LATE_S = 0.5  # what the machine may add to the bound
@@ -177,13 +178,35 @@ class PastTheProxy(ThroughTheProxy):
                 server.ask(*change)
                 self.is_told(client, "k", within_s=STALENESS_S)
 
-    def test_each_is_told_once(self):
-        client, server = self.near(), self.to_server()
-        for i in range(50):
+    def test_each_is_told_once_and_mostly_soon(self):
+        client, server, took = self.near(), self.to_server(), []
+        for i in range(20):
             client.keep("k")
             server.ask("SET", "k", i)
+            written = time.monotonic()
             self.is_told(client, "k")
+            took.append(time.monotonic() - written)
             self.assertEqual(client.events(), [])
+        median = sorted(took)[len(took) // 2]
+        self.assertLess(median, STALENESS_S / 4 * SLOW, "only silence ends it")
+
+    def test_a_client_that_is_idle_keeps_what_does_not_change(self):
+        """The server goes on proving it, although no client asks."""
+        client = self.near()
+        self.assertEqual(client.keep("k"), client.keep("k"))
+        client.socket.settimeout(2 * STALENESS_S)
+        with self.assertRaises(TimeoutError):
+            client.next()
+        client.socket.settimeout(PATIENCE_S * SLOW)
+
+    def test_expiry_that_the_server_does_not_tell(self):
+        client, server = self.near(), self.to_server()
+        server.ask("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+        for _ in range(3):
+            server.ask("SET", "short", "v", "PX", 600)
+            client.keep("short")
+            self.is_told(client, "short", within_s=STALENESS_S)
+        server.ask("DEBUG", "SET-ACTIVE-EXPIRE", 1)
 
     def test_another_databases_flush(self):
         client, server = self.near(), self.to_server()
@@ -196,8 +219,45 @@ class PastTheProxy(ThroughTheProxy):
         self.assertEqual(client.keep("k"), client.keep("k"))
 
 
+class LateReplies(Relay):
+    """Before a server: hold() is for all connections but the trackers."""
+
+    def _tell(self, client, server, tracks):
+        try:
+            while piece := server.recv(PIECE):
+                if not tracks.is_set():
+                    self.through.wait()
+                client.sendall(piece)
+        except OSError:
+            pass
+        self._forget(client, server)
+
+
+class Kept(ThroughTheProxy):
+    """A copy's answer that waits behind a reply of the server: its end stands behind it, too."""
+
+    def test_a_change_of_it(self):
+        relay, server = LateReplies(self.redis.port), self.to_server()
+        self.addCleanup(relay.close)
+        proxy = self.open_proxy(upstream=f"redis://127.0.0.1:{relay.port}", rules=self.RULES)
+        client = self.keep_open(Resp3Client(proxy.port)).track()
+        for i in range(20):
+            server.ask("SET", "k", f"old {i}")
+            until(lambda i=i: client.keep("k") == [f"old {i}".encode()], what="a copy")
+            hits = proxy.hits()
+            relay.hold()
+            client.send_raw(encode("GET", "cold:1") + encode("GET", "k"))
+            until(lambda hits=hits: proxy.hits() > hits, what="a hit")
+            server.ask("SET", "k", f"new {i}")
+            self.assertEqual(client.next(), invalidate(b"k"), "of what it has kept so far")
+            relay.go_on()
+            heard = client.events()
+            self.assertEqual(heard[:3], [None, invalidate(b"cold:1"), f"old {i}".encode()])
+            self.is_current(heard, "k", f"new {i}".encode(), 2)
+
+
 class Ends(ThroughTheProxy):
-    """Whoever is disconnected is told first: Jedis uses what it has until it asks for something."""
+    """A client that is disconnected is told first: Jedis does not see that a connection has ended."""
 
     def hears_the_end(self, client, names):
         left, tracked = set(names), client

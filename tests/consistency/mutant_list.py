@@ -129,7 +129,7 @@ NO_GAP = Patch(TRACKER, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
 NO_NEAR = "no run of processes has clients with caches of their own"
 NEAR = ("near caches",)
-NEAR_FAULTS = ("near caches, faults",)
+NEAR_ONE = ("near caches, each key has one",)
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
 NO_SWAPS = "no run of processes exchanges databases"
 NO_COUNT = off(SERVER_QUESTIONS, "found == SwapCount::Finding::kSwapped")
@@ -391,7 +391,7 @@ MUTANTS = [
            [Patch(NEAR_TABLE, "if (found != by_hash_.end()) end(found->second, writer);",
                   f"if ({ACTIVE}) return;\n"
                   "  if (found != by_hash_.end()) end(found->second, writer);")],
-           ("one proxy",), NO_NEAR, NEAR),
+           ("one proxy",), NO_NEAR, NEAR_ONE),
     Mutant("near: a push does not overtake the reply that it ends",
            [Patch(NEAR_CLIENT, "if (behind != ReplyQueue::kNone) client_.give_push(wire, behind);",
                   f"if (!{ACTIVE} && behind != ReplyQueue::kNone) "
@@ -401,11 +401,11 @@ MUTANTS = [
            [Patch(NEAR_PUSHES, "table_.look(shared_.proofs, loop_.clock() + next_look);",
                   f"if (!{ACTIVE} || next_look == Nanos(0)) "
                   "table_.look(shared_.proofs, loop_.clock() + next_look);")],
-           ("one proxy",), NO_NEAR, NEAR_FAULTS),
+           ("one proxy",), NO_NEAR, NEAR_ONE),
     Mutant("near: the loss of the tracker ends what is kept",
            [Patch(NEAR_TABLE, "if (generation != state.generation()) return false;",
                   f"if (!{ACTIVE} && generation != state.generation()) return false;")],
-           ("one proxy",), NO_NEAR, NEAR_FAULTS),
+           ("one proxy",), NO_NEAR, NEAR_ONE),
     Mutant("near: what a client keeps ends before it moves",
            [Patch("heatsink/session/session_handover.cc",
                   "(near_ == nullptr || near_->is_at_rest());\n  return goes_on",

@@ -15,8 +15,8 @@
 namespace heatsink::detect {
 
 // The number of a row is the number of its key; the KeyTable decides which key has which row. The
-// window moves all rows at once, but a row forgets the slots that have left only in roll(), when
-// somebody reads it. Not thread-safe; nothing is allocated after construction.
+// window moves at once for all rows, but a row forgets the slots that have left only in roll(),
+// which comes before each use of the row. Not thread-safe; nothing is allocated after construction.
 class KeyRows {
  public:
   static constexpr std::size_t kRowBytes = sizeof(Counts) + sizeof(Details);

@@ -24,7 +24,7 @@ class KeySummary : public ::testing::Test {
 
   Summary summary(std::size_t keys_max, CountLevel floor, std::uint64_t absent_max = 0) {
     Summary out;
-    out.requests = 1000;
+    out.requests = requests;
     summarize({.rows = rows,
                .names = names,
                .tallies = tallies,
@@ -41,6 +41,7 @@ class KeySummary : public ::testing::Test {
     return out;
   }
 
+  std::uint64_t requests = 1000;
   KeyRows rows{8, Dimension::kRequests};  // two are empty
   KeyNames names{1024};
   KeyTallies tallies{nullptr, 0};
@@ -79,11 +80,19 @@ TEST_F(KeySummary, AccessesBeforeTheAdmissionRaiseTheUpperBoundOnly) {
 
 TEST_F(KeySummary, NoKeyHasMoreThanAllTogether) {
   rows.counts(0).missed_now = 5000;
-  rows.counts(1).missed_last = kMissedLastMax;
   const Summary all = summary(10, 0, 9999);
   EXPECT_EQ(all.keys[0].high, 1000U);
-  EXPECT_EQ(all.keys[1].high, 1000U);
   EXPECT_EQ(all.absent_max, 1000U);
+}
+
+TEST_F(KeySummary, ASaturatedCountBoundsNothing) {
+  requests = std::uint64_t{1} << 40;
+  rows.counts(0).missed_last = kMissedLastMax;
+  rows.counts(1).missed_now = UINT32_MAX;
+  rows.counts(2).count[0] = UINT32_MAX;
+  const Summary all = summary(10, 0);
+  EXPECT_EQ(keys_of(all)[3], "key 5") << "the first three are saturated";
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(all.keys[i].high, requests);
 }
 
 TEST_F(KeySummary, AccessesThatHaveLeftTheWindowDoNotCount) {

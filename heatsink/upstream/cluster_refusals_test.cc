@@ -138,7 +138,9 @@ TEST_F(ClusterRefusalsTest, AReadBehindARefusedRequestOfItsClientIsNotSplit) {
   Pending write = client_.request(), read = client_.request();
   write.read_only = false;
   EXPECT_TRUE(reroute(write, kMget, kTryAgain));
+  const std::uint64_t bytes_of_one = refusals_.memory_bytes();
   EXPECT_TRUE(reroute(read, kMget, kTryAgain));
+  EXPECT_EQ(refusals_.memory_bytes(), 2 * bytes_of_one) << "it waits as a whole";
   refusals_.refuse_those_for(from_.server());
   EXPECT_THAT(events_,
               ElementsAre(StartsWith("client 1 lost 1: "), StartsWith("client 1 lost 2: ")));

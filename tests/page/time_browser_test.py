@@ -71,11 +71,12 @@ class OfAProxy(Page):
         with ValueClient(self.proxy.port) as client:
             while time.monotonic() < end:
                 client("GET", "burst")
-                time.sleep(0.01)
+                time.sleep(0.01)  # about 90 a second
 
     def mean_of(self, name, span):
         """Of the API: its rate in a time of the address, such as "of"."""
-        begin, end = map(int, re.search(rf"[#&]{span}=(\d+)-(\d+)", self.driver.current_url).groups())
+        found = re.search(rf"[#&]{span}=(\d+)-(\d+)", self.driver.current_url)
+        begin, end = map(int, found.groups())
         told = self.asked(f"api/heatmap?from={begin}&to={end}&step=1")
         row = next((row for row in told["rows"] if row["name"] == name), None)
         means = [rate if begin <= at < end else None for at, rate in

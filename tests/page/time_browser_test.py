@@ -5,6 +5,7 @@ any width, and rows out of sight."""
 
 import base64
 import re
+import time
 
 import page_stage
 from harness import ValueClient
@@ -17,7 +18,7 @@ except ImportError:
     pass  # page_stage.run() says so
 
 # Runs before the page's own scripts: each key stands 20 times in an answer of /api/heatmap, and
-# strips that are drawn are counted by their row.
+# strips that are drawn are kept.
 MANY_ROWS = """
 const real = window.fetch;
 window.fetch = async (path, options) => {
@@ -31,11 +32,10 @@ window.fetch = async (path, options) => {
                        name_base64: btoa(`copy:${i}:${row.name_base64}`) });
   return new Response(JSON.stringify(told));
 };
-window.drawn = new Map();
+window.drawn = new Set();
 const put = CanvasRenderingContext2D.prototype.putImageData;
 CanvasRenderingContext2D.prototype.putImageData = function (...of) {
-  const id = this.canvas.closest('tr')?.dataset.id;
-  window.drawn.set(id, (window.drawn.get(id) ?? 0) + 1);
+  window.drawn.add(this.canvas);
   return put.apply(this, of);
 };
 """
@@ -52,19 +52,37 @@ class OfAProxy(Page):
         self.wait(lambda: self.row("product:1"), "the table")
         self.wait(lambda: len(self.asked("api/heatmap")["times"]) >= seconds, "some history")
 
-    def drag(self, begin, end, shift=False):
-        """Over the chart of requests, from one part of its width to another."""
+    def shift_drag(self, begin, end):
+        """Over the chart of requests, between two times; seconds ago."""
+        times = self.asked("api/heatmap")["times"]
+        to = times[-1] + 1
+        span = to - max(to - 600, min(times[0], to - 60))
         chart = self.one("#requests")
-        width = chart.size["width"]
-        actions = ActionChains(self.driver)
-        if shift:
-            actions.key_down(Keys.SHIFT)
-        actions.move_to_element_with_offset(chart, int((begin - 0.5) * width), 0).click_and_hold()
-        actions.move_by_offset(int((end - begin) * width), 0).release()
-        if shift:
-            actions.key_up(Keys.SHIFT)
-        actions.perform()
+        per_second = chart.size["width"] / span
+        actions = ActionChains(self.driver).key_down(Keys.SHIFT)
+        actions.move_to_element_with_offset(chart, int((span / 2 - begin) * per_second), 0)
+        actions.click_and_hold().move_by_offset(int((begin - end) * per_second), 0).release()
+        actions.key_up(Keys.SHIFT).perform()
         ActionChains(self.driver).move_to_element(self.one("#answer")).perform()
+
+    def burst(self):
+        """A key that is asked for during five seconds, and not before."""
+        end = time.monotonic() + 5
+        with ValueClient(self.proxy.port) as client:
+            while time.monotonic() < end:
+                client("GET", "burst")
+                time.sleep(0.01)  # about 90 a second
+
+    def mean_of(self, name, span):
+        """Of the API: its rate in a time of the address, such as "of"."""
+        found = re.search(rf"[#&]{span}=(\d+)-(\d+)", self.driver.current_url)
+        begin, end = map(int, found.groups())
+        told = self.asked(f"api/heatmap?from={begin}&to={end}&step=1")
+        row = next((row for row in told["rows"] if row["name"] == name), None)
+        means = [rate if begin <= at < end else None for at, rate in
+                 zip(told["times"], rates(row["mean"]), strict=True)] if row else [0]  # fmt: skip
+        means = [rate for rate in means if rate is not None]
+        return sum(means) / len(means)
 
     def key(self, *keys):
         for key in keys:
@@ -75,37 +93,32 @@ class OfAProxy(Page):
 
     def test_two_spans_are_compared(self):
         self.open_with_history(seconds=15)
-        self.drag(0.8, 0.85, shift=True)
+        self.burst()
+        self.shift_drag(15, 11)
         self.wait(lambda: "now: " in self.head() and ", against " in self.head(), "now against it")
         self.assertEqual(self.one("#live").get_attribute("aria-pressed"), "true")
-        self.drag(0.9, 0.95, shift=True)
+        self.shift_drag(5, 2)
         self.wait(lambda: "means of" in self.head() and ", against " in self.head(), "two spans")
         self.assertRegex(self.driver.current_url, r"time=\d+-\d+&of=\d+-\d+&against=\d+-\d+")
         self.assertEqual(self.one("#heads .figure").text, "± rate/s")
         for mark in ("#part", "#other"):
             self.assertTrue(self.one(mark).is_displayed(), mark)
-
-        def differs(row):
+        shown = {name: self.row(name) for name in ("burst", "product:1")}
+        for name, row in shown.items():
             before, now = (number(text) for text in row["rate"].split(" → "))
-            told = re.match(r"([+−]?)(.*)", row["figure"])
-            sign = -1 if told[1] == "−" else 1
-            return before, now, sign * number(told[2])
-
-        shown = self.row("product:1")
-        before, now, by = differs(shown)
-        self.assertAlmostEqual(now - before, by, delta=0.02 * now + 0.02)
+            for figure, span in ((before, "against"), (now, "of")):
+                told = self.mean_of(name, span)
+                self.assertAlmostEqual(figure, told, delta=0.03 * told + 0.5, msg=f"{name} {span}")
+            sign = -1 if row["figure"].startswith("−") else 1
+            by = sign * number(row["figure"].lstrip("+−"))
+            self.assertAlmostEqual(now - before, by, delta=0.02 * now + 0.02)
+        before, now = (number(text) for text in shown["burst"]["rate"].split(" → "))
+        self.assertLess(before, now / 2, "it came between them")
         address = self.driver.current_url.partition("#")[2]
         self.open("#" + address)
-        self.wait(lambda: (self.row("product:1") or {}).get("rate") == shown["rate"],
+        self.wait(lambda: (self.row("burst") or {}).get("rate") == shown["burst"]["rate"],
                   "the same after a reload")  # fmt: skip
         self.assertEqual(self.driver.current_url.partition("#")[2], address)
-        # The numbers of a span are those of the API.
-        begin, end = map(int, re.search(r"of=(\d+)-(\d+)", address).groups())
-        told = self.asked(f"api/heatmap?from={begin}&to={end}&step=1")
-        row = next(row for row in told["rows"] if row["name"] == "product:1")
-        means = [rate for time, rate in zip(told["times"], rates(row["mean"]), strict=True)
-                 if begin <= time < end]  # fmt: skip
-        self.assertAlmostEqual(now / (sum(means) / len(means)), 1, delta=0.1)
         self.key(Keys.ESCAPE)
         self.wait(lambda: "against" not in self.head(), "an end of the comparison")
         self.assertNotIn("→", self.row("product:1")["rate"])
@@ -223,6 +236,14 @@ class OfAProxy(Page):
             return told and told[-1] and abs(shown / told[-1] - 1) < 0.15 and shown
 
         self.wait(adds_up, "rows that sum to all bytes")
+
+        def agrees():
+            row = next(row for row in self.asked("api/heatmap")["rows"]
+                       if row["name"] == "product:1")  # fmt: skip
+            told = 2 ** ((base64.b64decode(row["bytes"])[-1] - 1) / 8)
+            return abs(byte_count(self.row("product:1")["figure"]) / told - 1) < 0.1
+
+        self.wait(agrees, "its bytes as the API has them")
         least = min(byte_count(text) for text in self.texts("#rows tr:not(.rest) td.figure"))
         self.assertLess(least, 1024, "a row of few bytes")
 
@@ -259,12 +280,18 @@ class OfAProxy(Page):
         self.open()
         ids = "return [...document.querySelectorAll('#rows tr[data-id]')].map(e => e.dataset.id)"
         self.wait(lambda: len(self.driver.execute_script(ids)) > 400, "many rows")
-        count = "return Object.fromEntries(window.drawn)"
-        first, last = (self.driver.execute_script(ids)[i] for i in (0, -2))
-        self.wait(lambda: self.driver.execute_script(count).get(first, 0) > 5, "a drawn strip")
-        self.assertLess(self.driver.execute_script(count).get(last, 0), 3, "it is out of sight")
+        columns = 'return Number(document.querySelector("#requests").dataset.column)'
+        drawn = "return window.drawn.size"
+        last = self.driver.execute_script("window.drawn.clear();" + columns)
+        self.wait(lambda: self.driver.execute_script(columns) > last + 1, "two more columns")
+        rows = len(self.driver.execute_script(ids))
+        self.assertLess(self.driver.execute_script(drawn), rows / 2, "most are out of sight")
+        self.assertGreater(self.driver.execute_script(drawn), 20, "the others are drawn")
         self.driver.execute_script("scrollTo(0, document.documentElement.scrollHeight)")
-        self.wait(lambda: self.driver.execute_script(count).get(last, 0) > 4, "it is drawn now")
+        self.wait(lambda: self.driver.execute_script("""
+            const last = [...document.querySelectorAll('#rows tr[data-id] canvas')].at(-1);
+            return last?.closest('tr').matches('.rest') && window.drawn.has(last);"""),
+            "the strip of the last row")  # fmt: skip
 
     def is_a_fault(self, message):
         return "/api/stream" not in message  # which MANY_ROWS answers with 503

@@ -195,7 +195,9 @@ void NearClient::read(const Request& request) {
   std::vector<std::string_view> ended;
   for (const resp::KeyRef& ref : refs) {
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
-    if (may_keep(request, ref.arg, name)) {
+    const bool keeps = may_keep(request, ref.arg, name);
+    if (!state_.near_mode_.is_on) return;  // its session was closed, and the request is gone
+    if (keeps) {
       parts_.count(copies::Count::kNearKept);
       if (owed != ReplyQueue::kNone) behind_.push_back({name, owed});
       continue;

@@ -73,7 +73,7 @@ class Predecessor(unittest.TestCase):
             self.end.send(play.KEYS, play.NO_KEYS)
         self.end.send(play.KEYS, play.LAST_KEYS)
         if version == 2:
-            self.expect(play.HELLO, play.hello(4))  # its own version
+            self.expect(play.HELLO, play.hello(5))  # its own version
         self.expect(play.READY)
         self.end.send(play.GO, struct.pack("<Q", 5))
 

@@ -257,7 +257,7 @@ class Kept(ThroughTheProxy):
 
 
 class Ends(ThroughTheProxy):
-    """A client that is disconnected is told first: Jedis does not see that a connection has ended."""
+    """A client that is disconnected is told first: Jedis does not see that its connection ends."""
 
     def hears_the_end(self, client, names):
         left, tracked = set(names), client

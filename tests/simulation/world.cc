@@ -231,7 +231,7 @@ void World::play(Nanos time) {
 }
 
 std::uint64_t World::hits() const {
-  std::uint64_t sum = hits_of_the_dead_ + libraries_->hits();
+  std::uint64_t sum = hits_of_the_dead_ + libraries_->hits() + recorder_.near_reads;
   for (const auto& proxy : proxies_) sum += proxy ? proxy->hits() : 0;
   return sum;
 }

@@ -47,7 +47,7 @@ constexpr MetricRow kAuditsDropped{"heatsink_audit_dropped_total", MetricKind::k
                                    "reason"};
 constexpr MetricRow kNearEnded{
     "heatsink_near_ended_total", MetricKind::kCounter,
-    "Names that clients with caches of their own were told to forget. "
+    "Names that the proxy told clients with caches of their own to forget. "
     "reason is changed (a write, or the end of what the value rested on) "
     "or does-not-pay (right behind the reply, because no copy had answered the read).",
     "reason"};

@@ -70,6 +70,7 @@ std::optional<Step> NearClient::run(const Request& request) {
 std::optional<std::string_view> NearClient::read_modes(const Request& request, NearMode& asked,
                                                        bool& is_servers) const {
   const std::vector<std::string_view>& args = request.args();
+  bool is_bcast = false;
   for (std::size_t i = 3; i < args.size(); ++i) {
     const bool has_value = i + 1 < args.size();
     if (equals_ignoring_case(args[i], "optin")) {
@@ -79,7 +80,7 @@ std::optional<std::string_view> NearClient::read_modes(const Request& request, N
     } else if (equals_ignoring_case(args[i], "noloop")) {
       asked.skips_own = true;
     } else if (equals_ignoring_case(args[i], "bcast")) {
-      is_servers = true;
+      is_bcast = is_servers = true;
     } else if (has_value && (equals_ignoring_case(args[i], "redirect") ||
                              equals_ignoring_case(args[i], "prefix"))) {
       is_servers = true;
@@ -88,6 +89,9 @@ std::optional<std::string_view> NearClient::read_modes(const Request& request, N
       return "ERR syntax error";
     }
   }
+  if (is_bcast && state_.near_mode_.is_on)
+    return "ERR You can't switch BCAST mode on/off before disabling tracking for this client, "
+           "and then re-enabling it with a different mode.";
   if (asked.opts_in && asked.opts_out)
     return "ERR You can't specify both OPTIN mode and OPTOUT mode";
   const NearMode& now = state_.near_mode_;

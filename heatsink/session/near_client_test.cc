@@ -116,7 +116,9 @@ TEST_F(NearClientTest, ItAnswersTheCommandsOfTrackingAsTheServer) {
   track({"OPTIN", "NOLOOP"});
   EXPECT_EQ(says({"CLIENT", "GETREDIR"}), ":0|");
   EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "OPTOUT"}), HasSubstr("can't switch OPTIN/OPTOUT"));
-  EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "BCAST"}), HasSubstr("CLIENT TRACKING OFF before"));
+  EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "BCAST"}), HasSubstr("can't switch BCAST"));
+  EXPECT_THAT(says({"CLIENT", "TRACKING", "ON", "REDIRECT", "1"}),
+              HasSubstr("CLIENT TRACKING OFF before"));
   EXPECT_THAT(says({"CLIENT", "CACHING", "NO"}), HasSubstr("NO is only valid"));
   EXPECT_EQ(says({"CLIENT", "CACHING", "PERHAPS"}), "-ERR syntax error");
   EXPECT_EQ(says({"CLIENT", "CACHING", "YES"}), "+OK|");

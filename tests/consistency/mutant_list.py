@@ -127,7 +127,7 @@ NO_VOTERS = without(NODES, "shared_.proofs[proof_of(node)].confirm_by_voters(vot
 IN_TIME = "now - requests_.oldest().sent_at <= options_.gap_max"
 NO_GAP = Patch(TRACKER, f"if ({IN_TIME})", f"if ({ACTIVE} || {IN_TIME})")
 NO_CLUSTER = "no run of processes has a cluster"
-NO_NEAR = "no run of processes has clients with caches of their own"
+NO_NEAR = "near_histories_test.py plays clients with caches of their own, and runs.py does not"
 NEAR = ("near caches",)
 NEAR_ONE = ("near caches, each key has one",)
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"

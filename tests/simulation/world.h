@@ -112,7 +112,7 @@ class World {
   Scheduler& scheduler() { return scheduler_; }
   Servers& servers() { return *servers_; }           // REQUIRES that there is no cluster
   SimulatedCluster& cluster() { return *cluster_; }  // REQUIRES that there is one
-  std::uint64_t hits() const;                        // reads that copies, or clients by themselves, answered
+  std::uint64_t hits() const;                        // of copies, and of clients' own
   std::uint64_t events() const { return scheduler_.events_ran(); }
 
  private:

@@ -109,6 +109,7 @@ def frames(driver, seconds):
 
 def inputs(driver, rounds):
     """Milliseconds from an input to the frame that shows what came of it; 16: or less."""
+    from selenium.webdriver import ActionChains  # pylint: disable=import-outside-toplevel
     from selenium.webdriver.common.by import By  # pylint: disable=import-outside-toplevel
     from selenium.webdriver.common.keys import Keys  # pylint: disable=import-outside-toplevel
 
@@ -116,7 +117,7 @@ def inputs(driver, rounds):
     given = 0
     for _ in range(rounds):
         for key in ("j", "s", "b", Keys.ARROW_LEFT, Keys.ARROW_RIGHT, Keys.ENTER, Keys.ESCAPE, "k"):
-            driver.switch_to.active_element.send_keys(key)
+            ActionChains(driver).send_keys(key).perform()
             time.sleep(0.15)
             given += 1
         field = driver.find_element(By.CSS_SELECTOR, "#filter")

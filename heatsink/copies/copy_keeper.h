@@ -70,8 +70,8 @@ class CopyKeeper final : public CopySource,
     shared_.heat.listen(std::move(recording.moment));
     events_.listen(std::move(recording.event));
   }
-  void begin();                         // call it before loop() runs
-  void run();                           // begin() and the loop, until stop()
+  void begin();  // call it before loop() runs
+  void run();    // begin() and the loop, until stop()
   net::EventLoop& loop() { return loop_; }
 
   // Any thread:

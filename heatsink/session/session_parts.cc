@@ -292,18 +292,15 @@ void Session::follow_near(const Request& request, Step step, bool is_silent) {
   if (step == Step::kDone && !closed()) near().done(request, is_silent);
 }
 
-// A push never stands inside a reply or a message. Behind the part that the client has, the rest
-// follows first.
+// A push never stands inside a reply or a message: the rest of what the client has a part of comes
+// first.
 void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
   if (closed()) return;
   within_memory([&] {
-    if (own() != nullptr && own()->in_message()) return near_->owe(push);
     if (behind == ReplyQueue::kNone && replies_.is_begun()) behind = replies_.first();
-    if (behind == ReplyQueue::kNone) {
-      put_out(push);
-    } else {
-      replies_.put_behind(behind, push);
-    }
+    if (behind != ReplyQueue::kNone) return replies_.put_behind(behind, push);
+    if (own() != nullptr && own()->in_message()) return near_->owe(push);
+    put_out(push);
     close_if_output_full();
   });
 }

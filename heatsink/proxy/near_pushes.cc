@@ -42,14 +42,16 @@ void NearPushes::take_mail() {
 
 void NearPushes::look(Nanos next_look) { table_.look(shared_.proofs, loop_.clock() + next_look); }
 
+Nanos NearPushes::look_interval() const {
+  return std::clamp(table_.shortest_bound() / 16, kLookIntervalMin, kLookInterval);
+}
+
 // What would not hold at the next look ends now, so no client keeps a name for longer than its
 // bound.
 void NearPushes::look_later() {
-  const Nanos interval = std::clamp(table_.shortest_bound() / 16, kLookIntervalMin, kLookInterval);
-  timer_ = loop_.call_after(interval, [this] {
+  timer_ = loop_.call_after(look_interval(), [this] {
     timer_ = 0;
-    const Nanos next = std::clamp(table_.shortest_bound() / 16, kLookIntervalMin, kLookInterval);
-    look(next);
+    look(look_interval());
   });
 }
 

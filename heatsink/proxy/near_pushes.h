@@ -62,6 +62,7 @@ class NearPushes {
   static constexpr Nanos kLookIntervalMin = Millis(2);
 
   void written(const Pending& pending);
+  Nanos look_interval() const;
   void look_later();
   void look(Nanos next_look);
 

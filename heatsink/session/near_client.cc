@@ -12,12 +12,6 @@ namespace {
 // ">2 invalidate null" tells a client to forget all.
 constexpr std::string_view kForgetAll = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
 
-void append_invalidations(ByteBuffer& out, const std::vector<std::string_view>& names) {
-  out.append(">2\r\n$10\r\ninvalidate\r\n");
-  resp::append_array_header(out, static_cast<std::int64_t>(names.size()));
-  for (const std::string_view name : names) resp::append_bulk(out, name);
-}
-
 }  // namespace
 
 NearClient::NearClient(const SessionParts& parts, ClientState& state, ClientTraffic& traffic,
@@ -66,7 +60,8 @@ std::optional<Step> NearClient::run(const Request& request) {
   return std::nullopt;
 }
 
-// The error; or nothing, and `asked`. `is_servers`: it asks for what only the server can give.
+// Returns the error. Without one it sets `asked`, and `is_servers` if only the server can do what
+// the client asks for.
 std::optional<std::string_view> NearClient::read_modes(const Request& request, NearMode& asked,
                                                        bool& is_servers) const {
   const std::vector<std::string_view>& args = request.args();
@@ -260,7 +255,7 @@ void NearClient::executed(bool ran) {
   if (!ran || (names.empty() && is_known)) return;
   if (!is_known) return client_.give_behind_all(kForgetAll);
   ByteBuffer wire;
-  append_invalidations(wire, {names.begin(), names.end()});
+  append_invalidations(wire, std::vector<std::string_view>(names.begin(), names.end()));
   parts_.counters.add(copies::Count::kNearEndedAtOnce, names.size());
   client_.give_behind_all(wire.view());
 }

@@ -66,7 +66,7 @@ class NearClientTest : public SessionPartsTest, public NearClient::Client {
   std::vector<std::string> take() { return std::exchange(events, {}); }
   static std::string ends(std::string_view key) {
     ByteBuffer wire;
-    append_invalidation(wire, key);
+    append_invalidations(wire, {&key, 1});
     return shown(wire.view());
   }
 

@@ -28,9 +28,10 @@ bool remove_from(std::vector<Number>& sorted, Number number) {
 
 }  // namespace
 
-void append_invalidation(ByteBuffer& out, std::string_view key) {
-  out.append(">2\r\n$10\r\ninvalidate\r\n*1\r\n");
-  resp::append_bulk(out, key);
+void append_invalidations(ByteBuffer& out, std::span<const std::string_view> keys) {
+  out.append(">2\r\n$10\r\ninvalidate\r\n");
+  resp::append_array_header(out, static_cast<std::int64_t>(keys.size()));
+  for (const std::string_view key : keys) resp::append_bulk(out, key);
 }
 
 // As judge_in_order() has it. No write in flight, and no fence: a write through this proxy tells
@@ -207,7 +208,8 @@ void NearTable::remove(NameHash hash) {
 // Makes the message once. Nothing joins meanwhile, so a number is still that of the same client.
 void NearTable::tell(const std::vector<Number>& holders, const Name& name, std::uint64_t writer) {
   ByteBuffer wire;
-  append_invalidation(wire, name.key);
+  const std::string_view key = name.key;
+  append_invalidations(wire, {&key, 1});
   for (const Number each : holders) {
     Holder* const holder = clients_[each].holder;
     if (holder == nullptr) continue;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,13 +40,13 @@ struct NearBasis {
   Nanos max_staleness{};
 };
 
-// One per worker; its thread. A name that has ended is told to each client that keeps it, once, and
-// is forgotten, as a server does it. Costs per name that a client keeps: 8 to 12 bytes, and once
-// the name itself with about 150 bytes. To keep and to end a name of one client moves at most 40
-// KB.
+// One per worker; its thread. When a name ends, the table tells each client that keeps it, once,
+// and forgets the name, as a server does it. Costs per name that a client keeps: 8 to 12 bytes, and
+// once the name itself with about 150 bytes. To keep and to end a name of one client moves at most
+// 40 KB.
 class NearTable {
  public:
-  // Past these a name is not kept, so the client that has read it is told at once.
+  // Past these the table keeps no name, so the worker tells the client to forget it at once.
   static constexpr std::size_t kNamesPerClient = 10'000;
   static constexpr std::size_t kNamesMax = 100'000;
   static constexpr std::size_t kKeptMax = 4'000'000;  // names, counted for each client
@@ -89,7 +90,7 @@ class NearTable {
     hold(client, *kept);
     return true;
   }
-  // The client is told by the caller, or tracks no more.
+  // The caller tells the client, or the client tracks no more.
   void forget(Number client, NameHash name);
   void forget_all(Number client);
   void end_all(Number client);  // tells it to forget all its names
@@ -141,7 +142,7 @@ class NearTable {
   std::size_t kept_count_ = 0;
 };
 
-// ">2 invalidate [key]", which tells a client in RESP3 to forget the key.
-void append_invalidation(ByteBuffer& out, std::string_view key);
+// ">2 invalidate [key, ...]", which tells a client in RESP3 to forget the keys.
+void append_invalidations(ByteBuffer& out, std::span<const std::string_view> keys);
 
 }  // namespace heatsink::proxy

@@ -231,8 +231,8 @@ void Session::close_when_flushed() {
 }
 
 // A library may go on with what it keeps until it has something to ask: Jedis does not see that a
-// connection has ended. So the client is told, if it takes the pushes at once, and if no reply in
-// front of them is held back.
+// connection has ended. So the proxy tells the client, if it takes the pushes at once, and if no
+// reply in front of them is held back.
 void Session::end_near_names_at_once() {
   const bool hears = presence_ == Presence::kHere && drain_ != Drain::kLeaves;
   if (near_ == nullptr || !hears || traffic_.holds > 0) return;

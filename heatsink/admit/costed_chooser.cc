@@ -54,8 +54,8 @@ void CostedChooser::tick(const SizedChooser::Held& held, TimePoint now) {
   const double seconds = span_seconds(now - ticked_at_);
   // The first call does not know since when the reads have come.
   if (ticked_at_ != TimePoint{} && seconds > 0)
-    shape_.reads_together = reads_ / seconds * span_seconds(options_.gather_for) /
-                            static_cast<double>(options_.workers);
+    shape_.reads_together =
+        reads_ / seconds * span_seconds(options_.queue_for) / static_cast<double>(options_.workers);
   reads_ = 0;
   ticked_at_ = now;
   follow_costs();

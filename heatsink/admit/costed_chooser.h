@@ -21,8 +21,8 @@ class CostedChooser {
   struct Options {
     std::size_t copies_max = 65'536;        // keys that may have a copy
     Nanos life = std::chrono::seconds(10);  // of a copy whose key has no shorter TTL
-    Nanos gather_for = Millis(50);          // fills that no client waits for
-    std::int64_t workers = 1;               // each gathers fills of its own
+    Nanos queue_for = Millis(50);           // fills that no client waits for
+    std::int64_t workers = 1;               // each queues fills of its own
     std::optional<Choice> first = {};       // until the first decision; none: a guess
   };
   // `state` outlives it.

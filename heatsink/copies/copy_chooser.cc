@@ -11,7 +11,7 @@ namespace heatsink::copies {
 namespace {
 
 static_assert(admit::Costs::kReadsToPayMax <= cache::Copy::kReadsCounted);
-static_assert(admit::Costs::kTogetherMax == WorkerCopies::kGatheredMax);
+static_assert(admit::Costs::kTogetherMax == WorkerCopies::kFullBatch);
 
 // What a hot key's copies have to save to be held, and less than what ends that: shares of the
 // key's reads. Its writes may come in a worse order than at random, and the costs are estimates.
@@ -77,7 +77,7 @@ void CopyChooser::begin_with(const Learned& learned) {
 void CopyChooser::begin(const std::optional<admit::Choice>& first) {
   chooser_.emplace(admit::CostedChooser::Options{.copies_max = options_.copies_max,
                                                  .life = options_.life,
-                                                 .gather_for = WorkerCopies::kGatherFor,
+                                                 .queue_for = WorkerCopies::kQueueFor,
                                                  .workers = options_.workers,
                                                  .first = first},
                    state_);
@@ -122,7 +122,7 @@ void CopyChooser::measure_workers() {
   if (done_.cpu <= Nanos(0)) return set_prices();
   constexpr admit::ProxyPrices kUnscaled{};
   const double asking =
-      static_cast<double>(done_.awaited_fills + done_.gathered_fills) * kUnscaled.ask_for_fill;
+      static_cast<double>(done_.awaited_fills + done_.queued_fills) * kUnscaled.ask_for_fill;
   const double spared =
       static_cast<double>(done_.hits) * admit::spared_seconds(chooser_->traffic(), kUnscaled);
   const double without_copies = kOfCommand * static_cast<double>(done_.hits + done_.commands) +
@@ -163,7 +163,7 @@ void CopyChooser::tick(TimePoint now) {
   measure_workers();
   chooser_->measured({.reads = done_.commands + done_.earned_hits,
                       .hits = done_.earned_hits,
-                      .fills = done_.awaited_fills + done_.gathered_fills,
+                      .fills = done_.awaited_fills + done_.queued_fills,
                       .ended = std::exchange(earned_ends_, 0)});
   done_ = {};
   chooser_->tick(held(), now);

@@ -23,7 +23,7 @@ class CopyChooser {
   struct Options {
     std::size_t copies_max = 65'536;        // cache.maximum-size
     Nanos life = std::chrono::seconds(10);  // cache.expire-after-write
-    std::int64_t workers = 1;               // each gathers fills of its own
+    std::int64_t workers = 1;               // each queues fills of its own
     double server_weight = 1;               // cache.server-weight
     double wait_weight = 0.01;              // cache.wait-weight
     friend bool operator==(const Options&, const Options&) = default;

@@ -185,11 +185,8 @@ TEST_F(CopyChooserTest, AMoveToLoneCommandsIsNotTakenForWhatHitsSpared) {
 
 // The choice of the test above, but in fact nothing but fills and pushes comes of it.
 TEST_F(CopyChooserTest, CopiesThatLoseInFactAreGivenUp) {
-  const ServerWork second{.commands = 4000,
-                          .writes = 1000,
-                          .turns = 1000,
-                          .gathered_fills = 400,
-                          .earned_hits = 16'000};
+  const ServerWork second{
+      .commands = 4000, .writes = 1000, .turns = 1000, .queued_fills = 400, .earned_hits = 16'000};
   TimePoint now{};
   std::uint64_t reads = 0;
   const auto pass = [&](std::uint64_t ends, int ticks) {
@@ -227,7 +224,7 @@ admit::Choice choice_where(const ServerWork& second) {
 
 // On a busy machine they bunch: ten at once in the mean, but half of the turns have one command.
 TEST_F(CopyChooserTest, CopiesAreNotGivenUpWhereClientsBunch) {
-  ServerWork even{.commands = 20'000, .writes = 2000, .turns = 2000, .gathered_fills = 1000};
+  ServerWork even{.commands = 20'000, .writes = 2000, .turns = 2000, .queued_fills = 1000};
   ServerWork bunched = even;
   for (int turn = 0; turn < 2000; ++turn) {
     even.batches.note(10);

@@ -9,8 +9,8 @@
 namespace heatsink::copies {
 
 // A fill that a client waits for costs two wake-ups of its own: the keeper's and the server's. One
-// that is gathered shares them with all fills of `span`, and the read that wants it goes to the
-// server beside other reads. So where fills come often, gathering takes a half to a third of the
+// that is queued shares them with all fills of `span`, and the read that wants it goes to the
+// server beside other reads. So where fills come often, queueing takes a half to a third of the
 // CPU time of both (docs/decisions/0127). One thread; no clock.
 class FillPace {
  public:
@@ -19,7 +19,7 @@ class FillPace {
   explicit FillPace(Nanos span) : span_(span) {}
 
   // A read wants a fill now. True: as many came in the span before, or have come in this one, so
-  // gathering finds company. Time may stand still, but not go back.
+  // queueing finds company. Time may stand still, but not go back.
   bool note(TimePoint now) {
     const std::int64_t number = now.time_since_epoch() / span_;
     if (number != number_) {

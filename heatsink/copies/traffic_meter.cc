@@ -32,7 +32,7 @@ ServerWork operator-(const ServerWork& now, const ServerWork& then) {
           .writes = now.writes - then.writes,
           .turns = now.turns - then.turns,
           .awaited_fills = now.awaited_fills - then.awaited_fills,
-          .gathered_fills = now.gathered_fills - then.gathered_fills,
+          .queued_fills = now.queued_fills - then.queued_fills,
           .earned_hits = now.earned_hits - then.earned_hits,
           .hits = now.hits - then.hits,
           .cpu = now.cpu - then.cpu,
@@ -49,7 +49,7 @@ ServerWork& ServerWork::operator+=(const ServerWork& more) {
   writes += more.writes;
   turns += more.turns;
   awaited_fills += more.awaited_fills;
-  gathered_fills += more.gathered_fills;
+  queued_fills += more.queued_fills;
   earned_hits += more.earned_hits;
   hits += more.hits;
   cpu += more.cpu;
@@ -62,7 +62,7 @@ ServerWork& ServerWork::operator+=(const ServerWork& more) {
 }
 
 void TrafficMeter::Sums::decay(double kept) {
-  for (double* sum : {&commands, &writes, &turns, &hits, &awaited_fills, &gathered_fills, &waits,
+  for (double* sum : {&commands, &writes, &turns, &hits, &awaited_fills, &queued_fills, &waits,
                       &asks, &waited_ns, &asked_ns})
     *sum *= kept;
   batches.decay(kept);
@@ -74,7 +74,7 @@ void TrafficMeter::Sums::add(const ServerWork& work) {
   turns += static_cast<double>(work.turns);
   hits += static_cast<double>(work.hits);
   awaited_fills += static_cast<double>(work.awaited_fills);
-  gathered_fills += static_cast<double>(work.gathered_fills);
+  queued_fills += static_cast<double>(work.queued_fills);
   waits += static_cast<double>(work.waits);
   asks += static_cast<double>(work.asks);
   waited_ns += static_cast<double>(work.waited.count());
@@ -92,7 +92,7 @@ void TrafficMeter::believe(double at_once, double awaited) {
   steady_ = {.commands = at_once * kBelievedWrites,
              .writes = kBelievedWrites,
              .awaited_fills = awaited * kBelievedFills,
-             .gathered_fills = (1 - awaited) * kBelievedFills};
+             .queued_fills = (1 - awaited) * kBelievedFills};
   recent_ = steady_;
 }
 
@@ -122,7 +122,7 @@ bool TrafficMeter::has_moved() const {
 admit::TrafficShape TrafficMeter::shape_of(const Sums& sums, double hits) {
   admit::TrafficShape shape = admit::guessed_shape(ratio(sums.commands, sums.writes, 1));
   shape.awaited = (sums.awaited_fills + kGuessedFills * shape.awaited) /
-                  (sums.awaited_fills + sums.gathered_fills + kGuessedFills);
+                  (sums.awaited_fills + sums.queued_fills + kGuessedFills);
   if (sums.batches.turns() >= kTurnsToKnow)
     shape.spared_wake_ups =
         sums.batches.spared_by_hit(std::max(hits, ratio(sums.hits, sums.hits + sums.commands, 0)),

@@ -16,11 +16,11 @@ struct ServerWork {
   std::uint64_t writes = 0;        // system calls of the workers that sent them
   std::uint64_t turns = 0;         // of the workers that made such calls
   // For keys that are not held.
-  std::uint64_t awaited_fills = 0;   // instead of the command of a client, who waits
-  std::uint64_t gathered_fills = 0;  // besides the client's own command; sent together
-  std::uint64_t earned_hits = 0;     // what such copies spared it
-  std::uint64_t hits = 0;            // of all copies
-  Nanos cpu{0};                      // of the worker's thread; 0: not measured
+  std::uint64_t awaited_fills = 0;  // instead of the command of a client, who waits
+  std::uint64_t queued_fills = 0;   // besides the client's own command; sent together
+  std::uint64_t earned_hits = 0;    // what such copies spared it
+  std::uint64_t hits = 0;           // of all copies
+  Nanos cpu{0};                     // of the worker's thread; 0: not measured
   // Of all keys: reads that waited for a fill and then had it, and how long; commands that the
   // server has answered, and how long that took.
   std::uint64_t waits = 0, asks = 0;
@@ -55,7 +55,7 @@ class TrafficMeter {
  private:
   // Sums in which older work counts less.
   struct Sums {
-    double commands = 0, writes = 0, turns = 0, hits = 0, awaited_fills = 0, gathered_fills = 0;
+    double commands = 0, writes = 0, turns = 0, hits = 0, awaited_fills = 0, queued_fills = 0;
     double waits = 0, asks = 0, waited_ns = 0, asked_ns = 0;
     BatchSizes batches{};
     void decay(double kept);

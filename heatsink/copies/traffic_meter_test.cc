@@ -34,7 +34,7 @@ TEST(TrafficMeterTest, TheFirstTrafficCountsAtOnce) {
 TEST(TrafficMeterTest, FillsShowWhoWaits) {
   TrafficMeter meter;
   ServerWork work = kAlone;
-  work.gathered_fills = 1000;
+  work.queued_fills = 1000;
   meter.saw(work);
   EXPECT_LT(meter.shape().awaited, 0.05);
 }
@@ -42,7 +42,7 @@ TEST(TrafficMeterTest, FillsShowWhoWaits) {
 // The same load; sometimes two clients' commands come together, and a fill finds company.
 TEST(TrafficMeterTest, NoiseIsSmoothed) {
   TrafficMeter meter;
-  pass(meter, 40, {.commands = 1200, .writes = 1000, .awaited_fills = 50, .gathered_fills = 10});
+  pass(meter, 40, {.commands = 1200, .writes = 1000, .awaited_fills = 50, .queued_fills = 10});
   double lowest = 1e9, highest = 0;
   double lowest_of_both = 1e9, highest_of_both = 0;
   for (int second = 0; second < 100; ++second) {
@@ -51,7 +51,7 @@ TEST(TrafficMeterTest, NoiseIsSmoothed) {
          {.commands = odd ? 1600U : 1000U,
           .writes = 1000,
           .awaited_fills = odd ? 10U : 60U,
-          .gathered_fills = odd ? 40U : 0U});
+          .queued_fills = odd ? 40U : 0U});
     const double fill = admit::costs_of(meter.shape(), admit::Prices{}.of_server()).of_fill(0.1);
     lowest = std::min(lowest, fill);
     highest = std::max(highest, fill);

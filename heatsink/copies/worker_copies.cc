@@ -9,9 +9,9 @@ namespace heatsink::copies {
 namespace {
 
 constexpr Nanos kTimersEarly = Millis(1);  // than the time that they were set to, at most
-// Fills that are gathered: further ones are not requested. No server gives so many in
+// Fills that are queued: further ones are not requested. No server gives so many in
 // kReadUnderWay.
-constexpr std::size_t kGatheredLimit = 4096;
+constexpr std::size_t kQueuedLimit = 4096;
 
 // Holds the client's replies and returns its id; 0: there is no client to hold.
 std::uint64_t hold(HeldClient* client) {
@@ -106,26 +106,26 @@ TimePoint WorkerCopies::fill_fence(const WantedKey& key, TimePoint after) const 
   return std::max({shared_.fences.fence_to_join(key.fence), key.shown - Nanos(1), after});
 }
 
-std::optional<Nanos> WorkerCopies::gather_fill(const WantedKey& key, ReadHash which,
-                                               const cache::Read& read, TimePoint now) {
+std::optional<Nanos> WorkerCopies::queue_fill(const WantedKey& key, ReadHash which,
+                                              const cache::Read& read, TimePoint now) {
   const bool is_known =
-      std::find(gathered_reads_.begin(), gathered_reads_.end(), which) != gathered_reads_.end();
-  if (is_known || gathered_.size() >= kGatheredLimit) return std::nullopt;
-  gathered_.push_back(
+      std::find(queued_reads_.begin(), queued_reads_.end(), which) != queued_reads_.end();
+  if (is_known || queued_.size() >= kQueuedLimit) return std::nullopt;
+  queued_.push_back(
       {key.hash, key.name, std::string(key.key), key.db, which, cache::StoredRead(read), now});
-  gathered_reads_.push_back(which);
-  return gather_until(now);
+  queued_reads_.push_back(which);
+  return queue_wait(now);
 }
 
 // Nothing if a call is due at that time in any case, or before.
-std::optional<Nanos> WorkerCopies::gather_until(TimePoint now) {
-  if (gathered_.empty()) return std::nullopt;
-  const TimePoint until = std::max(gathered_.size() < kGatheredMax
-                                       ? gathered_.front().wanted_at + kGatherFor
-                                       : gathered_[kGatheredMax - 1].wanted_at + kReadUnderWay,
-                                   now);
-  if (until >= gathered_until_) return std::nullopt;
-  gathered_until_ = until;
+std::optional<Nanos> WorkerCopies::queue_wait(TimePoint now) {
+  if (queued_.empty()) return std::nullopt;
+  const TimePoint until =
+      std::max(queued_.size() < kFullBatch ? queued_.front().wanted_at + kQueueFor
+                                           : queued_[kFullBatch - 1].wanted_at + kReadUnderWay,
+               now);
+  if (until >= queued_until_) return std::nullopt;
+  queued_until_ = until;
   return until - now;
 }
 
@@ -163,22 +163,22 @@ ServerWork WorkerCopies::take_server_work(Nanos cpu, const DurationHistogram::To
 }
 
 // A call that has become too early, because an earlier one was due, does nothing.
-std::optional<Nanos> WorkerCopies::request_gathered(TimePoint now) {
-  if (now + kTimersEarly < gathered_until_) return std::nullopt;
-  gathered_until_ = TimePoint::max();
+std::optional<Nanos> WorkerCopies::request_queued(TimePoint now) {
+  if (now + kTimersEarly < queued_until_) return std::nullopt;
+  queued_until_ = TimePoint::max();
   std::size_t ripe = 0;
-  for (; !gathered_.empty() && now + kTimersEarly >= gathered_.front().wanted_at + kReadUnderWay;
+  for (; !queued_.empty() && now + kTimersEarly >= queued_.front().wanted_at + kReadUnderWay;
        ++ripe) {
-    request(gathered_.front(), now);
-    gathered_.pop_front();
+    request(queued_.front(), now);
+    queued_.pop_front();
   }
-  gathered_reads_.erase(gathered_reads_.begin(),
-                        gathered_reads_.begin() + static_cast<std::ptrdiff_t>(ripe));
-  return gather_until(now);
+  queued_reads_.erase(queued_reads_.begin(),
+                      queued_reads_.begin() + static_cast<std::ptrdiff_t>(ripe));
+  return queue_wait(now);
 }
 
 // A key that has come into the table meanwhile is filled as one of the table.
-void WorkerCopies::request(const GatheredFill& fill, TimePoint now) {
+void WorkerCopies::request(const QueuedFill& fill, TimePoint now) {
   std::vector<std::string_view> arguments;
   fill.read.for_each_argument([&](std::string_view word) { arguments.push_back(word); });
   const cache::Read read{fill.read.command(), arguments};
@@ -213,7 +213,7 @@ FillWaiters::JoinResult WorkerCopies::join_fill(std::uint64_t session, const Wan
     if (!plain) fill_benefit_.filled(key.hash);
     if (key.is_earned) admission_->admitted(key.hash);
     if (!key.is_held)
-      (session == FillWaiters::kNoSession ? fills_.gathered_fills : fills_.awaited_fills) += 1;
+      (session == FillWaiters::kNoSession ? fills_.queued_fills : fills_.awaited_fills) += 1;
     has_asked_ = true;
     source_.request_fill({worker_, key.hash, std::string(key.key), key.db, fence, which,
                           cache::StoredRead(read), key.consistency, key.is_earned});

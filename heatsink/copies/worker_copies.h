@@ -163,7 +163,7 @@ class WorkerCopies {
   // True if a copy of this read is worth requesting.
   bool may_fill(const WantedKey& key, ReadHash which, const cache::Read& read, TimePoint now);
   // Call it when a read could wait for the fill of a copy that it has earned. True: fills come so
-  // often that to gather it costs less (fill_pace.h). `now`: of the clock.
+  // often that to queue it costs less (fill_pace.h). `now`: of the clock.
   bool fills_come_often(TimePoint now) { return fill_pace_.note(now); }
   // Single-flight. The worker tells the session (FillWaiters::kNoSession: none) when the answer is
   // there. `after`: an older fill will not do, because the client has seen newer replies. REQUIRES
@@ -173,14 +173,14 @@ class WorkerCopies {
   // Asks for a fill that no session waits for. Fills of about the same time are requested together:
   // each of them alone would wake the server. And each waits for kReadUnderWay: the read that wants
   // the copy is on its way to the server, and its reply ends the copy of a fill that was sent
-  // before it came (docs/decisions/0102). `now` has the same use as in request_gathered(). A
-  // result: call request_gathered() after that time. REQUIRES may_fill().
-  std::optional<Nanos> gather_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
-                                   TimePoint now);
+  // before it came (docs/decisions/0102). `now` has the same use as in request_queued(). A
+  // result: call request_queued() after that time. REQUIRES may_fill().
+  std::optional<Nanos> queue_fill(const WantedKey& key, ReadHash which, const cache::Read& read,
+                                  TimePoint now);
   // A result: call it again after that time.
-  std::optional<Nanos> request_gathered(TimePoint now);
-  static constexpr Nanos kGatherFor = std::chrono::milliseconds(50);
-  static constexpr std::size_t kGatheredMax = 32;  // so many do not wait for kGatherFor
+  std::optional<Nanos> request_queued(TimePoint now);
+  static constexpr Nanos kQueueFor = std::chrono::milliseconds(50);
+  static constexpr std::size_t kFullBatch = 32;  // so many do not wait for kQueueFor
   static constexpr Nanos kReadUnderWay = std::chrono::milliseconds(5);
   // Call it at the end of the worker's turn: the fills of one turn wake the keeper once.
   void send_fills() {
@@ -207,7 +207,7 @@ class WorkerCopies {
   }
 
  private:
-  struct GatheredFill {
+  struct QueuedFill {
     KeyHash hash;
     NameHash name;
     std::string key;
@@ -217,8 +217,8 @@ class WorkerCopies {
     TimePoint wanted_at;
   };
 
-  std::optional<Nanos> gather_until(TimePoint now);
-  void request(const GatheredFill& fill, TimePoint now);
+  std::optional<Nanos> queue_wait(TimePoint now);
+  void request(const QueuedFill& fill, TimePoint now);
   std::uint32_t reads_to_pay() const { return admission_ ? admission_->reads_to_pay() : 1; }
   TimePoint fill_fence(const WantedKey& key, TimePoint after) const;
   void look_at_hit(const cache::Entry& entry, const cache::Copy& copy, TimePoint now);
@@ -243,11 +243,11 @@ class WorkerCopies {
   FillWaiters waiters_;
   ReplySizeFilter size_filter_;
   FillBenefit fill_benefit_;
-  std::deque<GatheredFill> gathered_;
-  std::vector<ReadHash> gathered_reads_;         // of each of them: to be searched
-  TimePoint gathered_until_ = TimePoint::max();  // the next request_gathered(); max(): none is due
-  bool has_asked_ = false;                       // for fills, since send_fills()
-  FillPace fill_pace_{kGatherFor};
+  std::deque<QueuedFill> queued_;
+  std::vector<ReadHash> queued_reads_;         // of each of them: to be searched
+  TimePoint queued_until_ = TimePoint::max();  // the next request_queued(); max(): none is due
+  bool has_asked_ = false;                     // for fills, since send_fills()
+  FillPace fill_pace_{kQueueFor};
   ServerWork fills_;  // only fills, hits, waits and turns
   ServerWork work_taken_;
   // At the last note_turn().

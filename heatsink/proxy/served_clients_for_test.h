@@ -75,7 +75,7 @@ class ServedClientsTest : public SessionPartsTest {
   // The server turns out to be down, which answers those that wait for it.
   void lose_server() {
     upstreams->down = "upstream a is down";
-    for (const auto& [id, client] : clients->all()) client->session.shared_settled();
+    for (const auto& [id, client] : clients->all()) client->session.shared_decided();
     end_turn();
   }
   void end_turn() {

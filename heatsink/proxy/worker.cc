@@ -124,8 +124,8 @@ void Worker::gathered_lost(std::uint32_t number, const std::string& reason) {
   write_gatherer_.lost(number, reason);
 }
 
-void Worker::shared_settled(std::uint64_t session_id) {
-  if (Session* const waiting = clients_.session(session_id)) waiting->shared_settled();
+void Worker::shared_decided(std::uint64_t session_id) {
+  if (Session* const waiting = clients_.session(session_id)) waiting->shared_decided();
 }
 
 void Worker::server_is_back() { keeper_.server_is_back(); }

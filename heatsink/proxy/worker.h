@@ -157,7 +157,7 @@ class Worker final : public copies::KeeperListener,
   // Upstreams::Host
   std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
                                  Upstream::Login login, ConnectionOwner* owner) override;
-  void shared_settled(std::uint64_t session_id) override;
+  void shared_decided(std::uint64_t session_id) override;
   void server_is_back() override;
   void server_left() override;
   void node_left(const redis::UpstreamAddress& server) override;

@@ -69,12 +69,12 @@ bool CopyReads::overtakes(const Key& key) const {
 
 // A client that pipelines would wait for each fill in turn, and its requests would reach the server
 // one by one. So its reads go on to the server, and the fills follow on their own; and so they do
-// where a fill finds company soon, if `may_gather`.
+// where a fill finds company soon, if `may_queue`.
 bool CopyReads::waits_for_fill(const Request& request, const copies::WantedKey& key,
-                               bool may_gather) const {
+                               bool may_queue) const {
   if (client_.state.user_ == ClientState::User::kOther) return false;  // its rights are unproven
   if (!request.is_last || client_.traffic.in_flight() > 0) return false;
-  return !may_gather || is_limited(key) || !parts_.copies.fills_come_often(parts_.loop.clock());
+  return !may_queue || is_limited(key) || !parts_.copies.fills_come_often(parts_.loop.clock());
 }
 
 // A read that joins does not stay longer than one that goes to the server. Its reply from there
@@ -185,7 +185,7 @@ Outcome CopyReads::fill_earned(Request& request, const Key& key, const cache::Re
       parts_.copies.earn_copy(key.hash, key.name, key.key, client_.state.db_, parts_.loop.clock());
   if (!wanted) return Outcome::kPass;
   // Such a key is not the busiest, so its fill is not urgent. One that a read of a batch waits for
-  // wakes the keeper for itself alone; gathered ones share the message, the send and the wake-up.
+  // wakes the keeper for itself alone; queued ones share the message, the send and the wake-up.
   if (request.is_alone && waits_for_fill(request, *wanted, true))
     return fill_one(request, *wanted, read, false);
   fill_in_background(*wanted, read);
@@ -432,13 +432,13 @@ void CopyReads::fill_in_background(const copies::WantedKey& wanted, const cache:
   if (is_limited(wanted)) return;
   const copies::ReadHash which = copies::hash_read(wanted.hash, read);
   if (!parts_.copies.may_fill(wanted, which, read, parts_.loop.now())) return;
-  request_after(parts_.copies.gather_fill(wanted, which, read, parts_.loop.clock()), parts_);
+  request_after(parts_.copies.queue_fill(wanted, which, read, parts_.loop.clock()), parts_);
 }
 
 void CopyReads::request_after(std::optional<Nanos> wait, const WorkerParts& parts) {
   if (!wait) return;
   parts.loop.call_after(
-      *wait, [&parts] { request_after(parts.copies.request_gathered(parts.loop.clock()), parts); });
+      *wait, [&parts] { request_after(parts.copies.request_queued(parts.loop.clock()), parts); });
 }
 
 void CopyReads::note_served(const Request& request, const std::vector<Key>& keys) {

@@ -72,9 +72,9 @@ class CopyReads final : public Relief {
   Outcome fill_earned(Request& request, const Key& key, const cache::Read& read);
   Outcome fill_one(Request& request, const copies::WantedKey& wanted, const cache::Read& read,
                    bool is_too_late);
-  bool waits_for_fill(const Request& request, const copies::WantedKey& key, bool may_gather) const;
+  bool waits_for_fill(const Request& request, const copies::WantedKey& key, bool may_queue) const;
   bool is_limited(const copies::WantedKey& key) const;
-  // Fewer reads come while its fill is gathered than the fill costs. Null: a write has ended the
+  // Fewer reads come while its fill is queued than the fill costs. Null: a write has ended the
   // copy, so it is not known.
   static bool is_seldom_read(const cache::Copy* over) {
     return over != nullptr &&

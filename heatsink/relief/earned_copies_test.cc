@@ -46,7 +46,7 @@ class EarnedCopiesTest : public ReliefTest {
       if (each.key == hash(key)) hits += each.hits;
     return hits;
   }
-  void let_them_gather() { pass(WorkerCopies::kGatherFor); }
+  void let_the_queue_go() { pass(WorkerCopies::kQueueFor); }
 
   Outcome get(CopyReader& by, std::string_view key, bool is_last) {
     Request& read = request({"GET", key});
@@ -193,7 +193,7 @@ TEST_F(EarnedCopiesTest, WhereFillsComeOftenNoReadWaitsForOne) {
   almost_earn_another("k");
   EXPECT_EQ(get_of_another("k"), Outcome::kPass);
   EXPECT_THAT(keeper.fills, SizeIs(copies::FillPace::kOften));
-  let_them_gather();
+  let_the_queue_go();
   EXPECT_THAT(keeper.fills, SizeIs(copies::FillPace::kOften + 1));
 }
 
@@ -203,7 +203,7 @@ TEST_F(EarnedCopiesTest, AClientThatPipelinesDoesNotWait) {
   almost_earn("k");
   EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
   EXPECT_THAT(keeper.fills, IsEmpty());
-  let_them_gather();
+  let_the_queue_go();
   ASSERT_THAT(keeper.fills, SizeIs(1));
   EXPECT_TRUE(keeper.fills[0].admits);
 }
@@ -213,7 +213,7 @@ TEST_F(EarnedCopiesTest, NorDoesOneWhoseLastReplyIsOnItsWay) {
   almost_earn("k");
   one_->client.traffic.sent = 1;
   EXPECT_EQ(get("k"), Outcome::kPass);
-  let_them_gather();
+  let_the_queue_go();
   EXPECT_THAT(keeper.fills, SizeIs(1));
 }
 
@@ -222,13 +222,13 @@ TEST_F(EarnedCopiesTest, FillsThatNobodyWaitsForAreRequestedTogether) {
   almost_earn("a");
   almost_earn("b");
   get_in_pipeline("a");
-  pass(WorkerCopies::kGatherFor / 2);
+  pass(WorkerCopies::kQueueFor / 2);
   get_in_pipeline("b");
   get_in_pipeline("a");
   EXPECT_THAT(keeper.fills, IsEmpty());
-  pass(WorkerCopies::kGatherFor / 2);
+  pass(WorkerCopies::kQueueFor / 2);
   EXPECT_THAT(keeper.fills, SizeIs(2));
-  let_them_gather();
+  let_the_queue_go();
   EXPECT_THAT(keeper.fills, SizeIs(2)) << "once each";
 }
 
@@ -236,7 +236,7 @@ TEST_F(EarnedCopiesTest, FillsThatNobodyWaitsForAreRequestedTogether) {
 // came.
 TEST_F(EarnedCopiesTest, ManyFillsAreRequestedTogetherOnceTheirReadsHaveTheirReplies) {
   begin();
-  for (std::size_t i = 0; i < WorkerCopies::kGatheredMax; ++i) {
+  for (std::size_t i = 0; i < WorkerCopies::kFullBatch; ++i) {
     const std::string key = "k" + std::to_string(i);
     for (std::uint32_t n = 0; n < admit::Choice{}.reads; ++n) get_in_pipeline(key);
   }
@@ -245,9 +245,9 @@ TEST_F(EarnedCopiesTest, ManyFillsAreRequestedTogetherOnceTheirReadsHaveTheirRep
   get_in_pipeline("late");
   EXPECT_THAT(keeper.fills, IsEmpty());
   pass(WorkerCopies::kReadUnderWay / 2);
-  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kGatheredMax));
-  let_them_gather();
-  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kGatheredMax + 1));
+  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kFullBatch));
+  let_the_queue_go();
+  EXPECT_THAT(keeper.fills, SizeIs(WorkerCopies::kFullBatch + 1));
 }
 
 // While a key is not in the table, what clients are shown of it raises no fence. A fill that was
@@ -275,7 +275,7 @@ TEST_F(EarnedCopiesTest, ReadersOfAKeyOfTheTableWaitOnlyIfItIsHot) {
   EXPECT_EQ(get_in_pipeline("hot"), Outcome::kWaits)
       << "many others would ask the server meanwhile";
   EXPECT_THAT(keeper.fills, SizeIs(1));
-  let_them_gather();
+  let_the_queue_go();
   ASSERT_THAT(keeper.fills, SizeIs(2));
   EXPECT_FALSE(keeper.fills[1].admits) << "it is in the table";
 }
@@ -302,7 +302,7 @@ TEST_F(EarnedCopiesTest, AReaderInAPipelineWaitsIfTheLastCopyWasOutrun) {
   EXPECT_THAT(keeper.fills, SizeIs(1));
 }
 
-// A gathered fill escapes the limit, so it is not made. Such a key gets its copy by a read that
+// A queued fill escapes the limit, so it is not made. Such a key gets its copy by a read that
 // waits.
 TEST_F(EarnedCopiesTest, AKeyWithALimitGetsItsCopyWhereFillsComeOften) {
   begin({"match=k,limit.rate=1000/s"});
@@ -311,7 +311,7 @@ TEST_F(EarnedCopiesTest, AKeyWithALimitGetsItsCopyWhereFillsComeOften) {
   EXPECT_EQ(get("k"), Outcome::kWaits);
 }
 
-// While its fill is gathered, so many reads would go to the server.
+// While its fill is queued, so many reads would go to the server.
 TEST_F(EarnedCopiesTest, TheBusiestKeysWaitForTheirNextCopyWhereFillsComeOften) {
   begin();
   for (const char* key : {"busy", "seldom"}) {
@@ -331,7 +331,7 @@ TEST_F(EarnedCopiesTest, NoFillEscapesALimit) {
   begin({"match=k,limit.rate=1000/s"});
   almost_earn("k");
   EXPECT_EQ(get_in_pipeline("k"), Outcome::kPass);
-  let_them_gather();
+  let_the_queue_go();
   EXPECT_THAT(keeper.fills, IsEmpty());
 }
 
@@ -344,12 +344,12 @@ TEST_F(EarnedCopiesTest, FillsOfHeldKeysDoNotCountTowardWhatOthersCost) {
   heat("hot");
   for (const char* key : {"a", "hot"}) EXPECT_EQ(get(key), Outcome::kWaits);
   EXPECT_EQ(get_in_pipeline("b"), Outcome::kPass);
-  let_them_gather();
+  let_the_queue_go();
   EXPECT_THAT(keeper.fills, SizeIs(3));
   copies->saw(hash("a"), false);  // a worker tells its work only together with an access or a hit
   const copies::ServerWork work = copies->take_sample().work;
   EXPECT_EQ(work.awaited_fills, 1U);
-  EXPECT_EQ(work.gathered_fills, 1U);
+  EXPECT_EQ(work.queued_fills, 1U);
 }
 
 // Each way of serving a hit counts it for the list of the copies that save most.

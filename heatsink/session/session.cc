@@ -185,7 +185,7 @@ void Session::server_left() {
   close_when_flushed();
 }
 
-void Session::shared_settled() {
+void Session::shared_decided() {
   if (input_.awaited() == Awaited::kShared) resume_later();
 }
 

@@ -203,7 +203,7 @@ class Session final : public ClientTransport::Listener,
     if (!closed()) servers_.node_left(server);
   }
   void server_left();     // the server is unreachable, and its connections are lost
-  void shared_settled();  // the shared connection that it waited for is ready, or known to be down
+  void shared_decided();  // the shared connection that it waited for is ready, or known to be down
   void release_hold();
   void answer(std::shared_ptr<const copies::FillAnswer> answer) {
     reliefs_.filled(std::move(answer));

@@ -97,7 +97,7 @@ class ClusterServers final : public Upstreams,
                                  Upstream::Login login, ConnectionOwner* owner) override {
     return host_.open(server, protocol, login, owner);
   }
-  void shared_settled(std::uint64_t session) override { host_.shared_settled(session); }
+  void shared_decided(std::uint64_t session) override { host_.shared_decided(session); }
   void server_is_back() override { host_.server_is_back(); }
   void server_left() override;
   void shared_renewed(TimePoint lost_at) override;

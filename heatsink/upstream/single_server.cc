@@ -169,7 +169,7 @@ void SingleServer::await_shared(resp::Protocol protocol, const Destination& /*to
 }
 
 void SingleServer::wake(Slot& slot) {
-  for (const std::uint64_t id : std::exchange(slot.waiting, {})) host_.shared_settled(id);
+  for (const std::uint64_t id : std::exchange(slot.waiting, {})) host_.shared_decided(id);
 }
 
 void SingleServer::wake_waiting() {

@@ -36,7 +36,7 @@ class Upstreams {
    public:
     virtual std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
                                            Upstream::Login login, ConnectionOwner* owner) = 0;
-    virtual void shared_settled(std::uint64_t session) = 0;
+    virtual void shared_decided(std::uint64_t session) = 0;
     // About the server that the copies come from; not called for others.
     virtual void server_is_back() = 0;
     virtual void server_left() = 0;  // it cannot be reached, and its connections are lost
@@ -73,7 +73,7 @@ class Upstreams {
     bool refuses_login = false;  // the server is there, but does not let the proxy in
   };
   virtual Shared shared(resp::Protocol protocol, const Destination& to) = 0;
-  // Calls Host::shared_settled() once the connection that shared() would return is ready and
+  // Calls Host::shared_decided() once the connection that shared() would return is ready and
   // accepts more, or its server is known to be down.
   virtual void await_shared(resp::Protocol protocol, const Destination& to,
                             const Requester& session) = 0;

@@ -74,7 +74,7 @@ class UserServers {
    private:
     std::unique_ptr<Upstream> open(redis::UpstreamAddress& server, resp::Protocol protocol,
                                    Upstream::Login login, ConnectionOwner* owner) override;
-    void shared_settled(std::uint64_t session) override { host_.shared_settled(session); }
+    void shared_decided(std::uint64_t session) override { host_.shared_decided(session); }
     void server_is_back() override {}
     void server_left() override {}
     void shared_renewed(TimePoint /*lost_at*/) override {}

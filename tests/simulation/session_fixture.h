@@ -172,8 +172,8 @@ class PlayedHost final : public proxy::SessionHost,
                                         proxy::ConnectionOwner* owner) override {
     return std::make_unique<proxy::Upstream>(*this, loop, shared, server, protocol, login, owner);
   }
-  void shared_settled(std::uint64_t /*session*/) override {
-    if (!is_ended) session->shared_settled();
+  void shared_decided(std::uint64_t /*session*/) override {
+    if (!is_ended) session->shared_decided();
   }
   void server_is_back() override {}
   void server_left() override { session->server_left(); }

@@ -20,7 +20,7 @@ class IdleHost : public Upstreams::Host, public Upstream::Host {
                                  Upstream::Login /*login*/, ConnectionOwner* /*owner*/) override {
     return nullptr;
   }
-  void shared_settled(std::uint64_t /*session*/) override {}
+  void shared_decided(std::uint64_t /*session*/) override {}
   void server_is_back() override {}
   void server_left() override {}
   void shared_renewed(TimePoint /*lost_at*/) override {}

@@ -15,6 +15,8 @@ namespace {
 constexpr Nanos kSlept = Millis(ModelStep::kShortMs + 3);
 constexpr std::size_t kDatabasesPlayed = 3;
 constexpr int kShrinkingPatienceMs = 200;
+// ctest ends a test after five minutes, and a test that it ends cannot say what differed.
+constexpr std::chrono::seconds kShrinkingMax{60};
 
 bool asks(const ModelStep& step, std::initializer_list<std::string_view> names) {
   return std::any_of(step.requests.begin(), step.requests.end(), [&](const ModelRequest& request) {
@@ -135,8 +137,10 @@ std::vector<ModelStep> ModelPlay::shrunk(std::vector<ModelStep> steps) {
   const auto keep_until = [&](const ModelDifference& found) { steps.resize(found.step + 1); };
   if (const auto found = play(steps)) keep_until(*found);
   patience_ms_ = kShrinkingPatienceMs;
+  const auto end = std::chrono::steady_clock::now() + kShrinkingMax;
+  const auto has_time = [end] { return std::chrono::steady_clock::now() < end; };
   for (std::size_t size = std::max<std::size_t>(steps.size() / 2, 1); size > 0; size /= 2) {
-    for (std::size_t at = 0; at < steps.size();) {
+    for (std::size_t at = 0; at < steps.size() && has_time();) {
       std::vector<ModelStep> fewer = steps;
       const auto begin = fewer.begin() + static_cast<std::ptrdiff_t>(at);
       fewer.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(size, fewer.size() - at)));

@@ -40,7 +40,7 @@ class ModelPlay {
 
   // From empty servers and new connections on.
   std::optional<ModelDifference> play(const std::vector<ModelStep>& steps);
-  // The fewest of these steps that still differ.
+  // The fewest of these steps that still differ, as far as 60 s of plays find them.
   std::vector<ModelStep> shrunk(std::vector<ModelStep> steps);
 
   // Both replies to COMMAND, of the model and of the server.

@@ -55,15 +55,15 @@ double keeper_seconds(const TrafficShape& shape, const ProxyPrices& prices, doub
 
 Costs costs_of(const TrafficShape& shape, const Prices& prices) {
   const double spared = spared_by_hit(shape, prices);
-  const double gathered = 1 - shape.awaited;
+  const double queued = 1 - shape.awaited;
   const double at_server =
-      shape.awaited * lone_fill(shape, prices.server) + gathered * prices.server.fill;
+      shape.awaited * lone_fill(shape, prices.server) + queued * prices.server.fill;
   const double here = prices.proxy.ask_for_fill + prices.proxy.fill +
                       shape.awaited * (prices.proxy.fill_alone + prices.proxy.wait);
   const double wake_up = prices.server_weight * prices.server.wake_up + prices.proxy.fill_alone;
   return {.fill = (prices.server_weight * at_server + here) / spared,
           .end = push(prices) / spared,
-          .wake_up = gathered * wake_up / spared,
+          .wake_up = queued * wake_up / spared,
           .reads_together = shape.reads_together,
           .fill_min = commands_of_fill(shape)};
 }

@@ -15,7 +15,7 @@ struct TrafficShape {
   double awaited = 1;  // of the fills: the share that a client waits for, 0 .. 1
   // Wake-ups that each hit spares a server; less than 0: not known, so it is guessed.
   double spared_wake_ups = -1;
-  double reads_together = 1;  // reads in the time for which fills are gathered
+  double reads_together = 1;  // reads in the time for which fills are queued
 };
 
 // Before fills have shown it, the commands tell who waits: clients that pipeline do not.
@@ -71,7 +71,7 @@ struct Prices {
 };
 
 // Commands that reach the server for a fill, beyond the read that it answers: an awaited one takes
-// the place of the client's read, a gathered one does not.
+// the place of the client's read, a queued one does not.
 inline constexpr double kCommandsPerFill = 2;
 double commands_of_fill(const TrafficShape& shape);
 

@@ -226,6 +226,18 @@ class OfAProxy(Page):
                   document.querySelector('#rows td.' + of).getBoundingClientRect().width);""")
             self.assertGreater(min(cells), 55, f"{cells} at {width}")
 
+    def test_a_laptop_shows_forty_keys(self):
+        """Above them: the answer, the choices, two charts, and the heads of the columns."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.open()
+        self.wait(lambda: self.row("product:1"), "the table")
+        top, row = self.driver.execute_script("""
+            const box = document.querySelector('#rows tr').getBoundingClientRect();
+            return [box.top, box.height];""")
+        self.assertGreaterEqual((900 - top) // row, 40, f"rows of {row} from {top} on")
+
     def test_bytes_of_rows_sum_to_the_total(self):
         self.open("#brightness=bytes")
         self.wait(lambda: self.row("product:1"), "the table")

@@ -113,7 +113,7 @@ function make_chart(id, label, more) {
   return { canvas, now, wide, top: 0 };
 }
 const requests_chart = make_chart('requests', 'requests/s', ': hits below, all above');
-const latency_chart = make_chart('latency', 'time until a client has its answers', ': median, and 99 of 100');
+const latency_chart = make_chart('latency', 'client latency', ': median, and 99 of 100');
 
 // ---- what is shown -------------------------------------------------------------------------
 

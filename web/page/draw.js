@@ -136,7 +136,7 @@ export function draw_strip(canvas, axis, code_at, bound_at, brightest, per_doubl
  */
 export function draw_chart(canvas, axis, lines) {
   const ratio = window.devicePixelRatio || 1;
-  const height = 40;
+  const height = canvas.clientHeight;
   const context = sized(canvas, Math.round(axis.width * ratio), Math.round(height * ratio));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, axis.width, height);

@@ -52,6 +52,12 @@ class OfAProxy(Page):
         self.wait(lambda: self.row("product:1"), "the table")
         self.wait(lambda: len(self.asked("api/heatmap")["times"]) >= seconds, "some history")
 
+    def set_screen(self, width, height):
+        """For the rest of the test."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+
     def shift_drag(self, begin, end):
         """Over the chart of requests, between two times; seconds ago."""
         times = self.asked("api/heatmap")["times"]
@@ -209,9 +215,7 @@ class OfAProxy(Page):
         self.addCleanup(self.driver.set_window_size, size["width"], size["height"])
         for width in (360, 800, 1366, 3840):
             # A window of a browser may not be so narrow, a page of a telephone is.
-            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500})
-            self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+            self.set_screen(width, 800)
             self.open()
             self.wait(lambda: self.row("product:1"), "the table")
             self.driver.execute_script("document.querySelector('#rows tr').cells[0].click()")
@@ -228,14 +232,18 @@ class OfAProxy(Page):
 
     def test_a_laptop_shows_forty_keys(self):
         """Above them: the answer, the choices, two charts, and the heads of the columns."""
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        self.set_screen(1440, 900)
         self.open()
         self.wait(lambda: self.row("product:1"), "the table")
-        top, row = self.driver.execute_script("""
-            const box = document.querySelector('#rows tr').getBoundingClientRect();
-            return [box.top, box.height];""")
+
+        def box():
+            """Without a height until the style sheet is there."""
+            top, height = self.driver.execute_script("""
+                const box = document.querySelector('#rows tr').getBoundingClientRect();
+                return [box.top, box.height];""")
+            return height and (top, height)
+
+        top, row = self.wait(box, "a row that is laid out")
         self.assertGreaterEqual((900 - top) // row, 40, f"rows of {row} from {top} on")
 
     def test_bytes_of_rows_sum_to_the_total(self):

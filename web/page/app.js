@@ -68,7 +68,7 @@ let is_due = false;
 let pictures_are_due = true;
 
 const told_of_row = make('div', {});
-const key_chart = { canvas: make('canvas', { id: 'history', role: 'img' }), words: make('p', {}) };
+const key_chart = { canvas: make_canvas('history', 40, ''), words: make('p', {}) };
 const detail = make('tr', { class: 'detail' }, make('td', { colspan: '10' }, key_chart.canvas, key_chart.words, told_of_row));
 const table = new Table(open_row, (order) => { view.order = order; changed(); });
 const folds = new Folds();
@@ -103,9 +103,15 @@ const live = new Live(heat, (what, data) => {
   changed();
 });
 
+/** @param {string} id @param {number} height in pixels @param {string} words for who cannot see it */
+function make_canvas(id, height, words) {
+  const canvas = make('canvas', { id, role: 'img', 'aria-label': words });
+  canvas.style.height = `${height}px`;
+  return canvas;
+}
 /** @param {string} id @param {string} label @param {string} more where there is room */
 function make_chart(id, label, more) {
-  const canvas = make('canvas', { id, role: 'img', 'aria-label': label + more });
+  const canvas = make_canvas(id, 28, label + more);
   const words = make('td', { class: 'name' }, label, make('span', { class: 'wide' }, more));
   const now = make('span', {}), wide = make('span', { class: 'wide' });
   by_id('charts').append(make('tr', {}, words, make('td', { class: 'strip' }, canvas),

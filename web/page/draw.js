@@ -129,14 +129,14 @@ export function draw_strip(canvas, axis, code_at, bound_at, brightest, per_doubl
  * @property {boolean} [is_dotted]
  */
 /**
- * @param {HTMLCanvasElement} canvas
+ * @param {HTMLCanvasElement} canvas its style has a height
  * @param {Axis} axis
  * @param {Line[]} lines drawn in this order
  * @returns {number} the value at the top
  */
 export function draw_chart(canvas, axis, lines) {
   const ratio = window.devicePixelRatio || 1;
-  const height = canvas.clientHeight;
+  const height = parseFloat(canvas.style.height);  // its clientHeight would lay out the page anew
   const context = sized(canvas, Math.round(axis.width * ratio), Math.round(height * ratio));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, axis.width, height);

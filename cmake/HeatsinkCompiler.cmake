@@ -20,8 +20,14 @@ if(HEATSINK_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Asio (in the admin room) uses fences, which g++'s thread sanitizer does not see.
   target_compile_options(heatsink_compiler INTERFACE -Wno-tsan)
 endif()
+# The checks of each pointer (is it null, is it aligned, does it point to its class) take a sixth of
+# the time to compile. The address sanitizer sees a use of null, too, and -Wcast-align sees casts.
+option(HEATSINK_POINTER_CHECKS "The undefined behaviour sanitizer checks each pointer" ON)
 if(HEATSINK_SANITIZE)
   add_compile_options(-fsanitize=${HEATSINK_SANITIZE} -fno-sanitize-recover=all)
+  if(NOT HEATSINK_POINTER_CHECKS)
+    add_compile_options(-fno-sanitize=null,alignment,vptr,object-size)
+  endif()
   add_link_options(-fsanitize=${HEATSINK_SANITIZE})
 endif()
 

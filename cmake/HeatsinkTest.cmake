@@ -48,7 +48,8 @@ target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 # sanitizer's allocator is in their way.
 #
 # With HEATSINK_EVERY_CASE off, a build without sanitizers has only what the address sanitizer's
-# build leaves out: cases that match STATISTICS or ALONE, and programs that start servers.
+# build leaves out: cases that match STATISTICS or ALONE, programs that start servers, and process
+# tests without SANITIZERS address.
 function(heatsink_test NAME)
   cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS" "SHARDS;STATISTICS;ALONE" "SOURCES;LIBS"
     ${ARGN})
@@ -57,6 +58,7 @@ function(heatsink_test NAME)
   list(JOIN left_out ":" left_out)
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
+  heatsink_off_the_hot_path(${NAME})
   if(HEATSINK_SANITIZER STREQUAL "thread" AND NOT TEST_THREADS)
     set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
   elseif(HEATSINK_SANITIZER)
@@ -100,8 +102,11 @@ endfunction()
 # about five seconds, so that ./check --quick runs them. SANITIZERS: whose question it asks
 # (docs/design/checks.md); under any other sanitizer only the long form runs it.
 function(heatsink_process_tests SUITE)
-  cmake_parse_arguments(SUITE "" "" 
+  cmake_parse_arguments(SUITE "" ""
     "TESTS;QUICK;ENVIRONMENT;MODIFICATION;SANITIZERS;PROPERTIES" ${ARGN})
+  if(NOT HEATSINK_EVERY_CASE AND NOT HEATSINK_SANITIZER AND "address" IN_LIST SUITE_SANITIZERS)
+    return()
+  endif()
   set(every_label process)
   if(HEATSINK_SANITIZER AND NOT HEATSINK_SANITIZER IN_LIST SUITE_SANITIZERS)
     list(APPEND every_label long)

@@ -20,10 +20,6 @@
 namespace heatsink::app {
 namespace {
 
-void add_all(ConfigFaults& faults, ConfigFaults more) {
-  for (Error& fault : more) faults.push_back(std::move(fault));
-}
-
 template <class T>
 void require_readable(ConfigFaults& faults, std::string_view option, const Result<T>& read) {
   if (read.ok()) return;
@@ -123,8 +119,8 @@ bool names(std::string_view sentence, std::string_view name) {
 ConfigFaults apply_configuration(const ConfigurationFlags& flags, OptionSet& options) {
   ConfigFaults faults;
   if (!flags.file.empty())
-    add_all(faults, load_config_file(flags.file, options, OnFault::kKeepTheRest));
-  add_all(faults, apply_configuration_flags(flags, options));
+    append_faults(faults, load_config_file(flags.file, options, OnFault::kKeepTheRest));
+  append_faults(faults, apply_configuration_flags(flags, options));
   return faults;
 }
 

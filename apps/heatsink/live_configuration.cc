@@ -35,8 +35,6 @@ bool is_regular_file(const std::string& path) {
   return !path.empty() && stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-Error fault(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
-
 bool uses_certificates(const policy::ProxyOptions& options) {
   return !options.tls_cert.empty() || !options.upstream_tls_cert.empty() ||
          !options.upstream_tls_ca.empty();
@@ -51,7 +49,8 @@ Result<policy::RuleOptions> parse_rule(const std::string& text) {
   const std::vector<Error> faults = rows.find_list("rules")->add_item(text, "rule add");
   if (!faults.empty()) return faults.front();
   if (options.rules.front().match.empty())
-    return fault("match is missing: write match= with a key, a prefix as in user:*, or a glob");
+    return invalid_argument(
+        "match is missing: write match= with a key, a prefix as in user:*, or a glob");
   return options.rules.front();
 }
 
@@ -106,10 +105,10 @@ ConfigAnswer LiveConfiguration::reload() {
     if (!file.ok()) return refuse({file.error()}, who, false);
     wanted.file = *std::move(file);
   } else if (!flags_.configuration.file.empty()) {
-    return refuse(
-        {fault("cannot read the configuration file '" + printable(flags_.configuration.file) +
-               "' again: it is not a regular file (any more)")},
-        who, false);
+    return refuse({invalid_argument("cannot read the configuration file '" +
+                                    printable(flags_.configuration.file) +
+                                    "' again: it is not a regular file (any more)")},
+                  who, false);
   }
   ConfigAnswer answer = change(std::move(wanted), who);
   if (answer.outcome != ConfigOutcome::kNothing) return answer;
@@ -148,7 +147,7 @@ ConfigAnswer LiveConfiguration::change_rules(const report::RuleOrder& order, std
 ConfigAnswer LiveConfiguration::add_rule(const std::string& text, const std::string& who,
                                          bool dry_run) {
   const Result<policy::RuleOptions> rule = parse_rule(text);
-  if (!rule.ok()) return refuse({fault("rule: " + rule.error().message)}, who, dry_run);
+  if (!rule.ok()) return refuse({invalid_argument("rule: " + rule.error().message)}, who, dry_run);
   Wanted wanted{file_, live_, dry_run, false};
   std::erase_if(wanted.live.added,
                 [&](const AddedRule& added) { return added.match == rule->match; });
@@ -204,7 +203,8 @@ ConfigAnswer LiveConfiguration::change(Wanted wanted, const std::string& who) {
   if (wanted.strict && !answer.needs_restart.empty()) {
     ConfigFaults faults;
     for (const OptionChange& each : answer.needs_restart)
-      faults.push_back(fault(change_text(each) + ": restart the proxy, or leave out --strict"));
+      faults.push_back(
+          invalid_argument(change_text(each) + ": restart the proxy, or leave out --strict"));
     return refuse(std::move(faults), who, wanted.dry_run);
   }
   answer.outcome = wanted.dry_run ? ConfigOutcome::kChecked : ConfigOutcome::kNothing;

@@ -14,7 +14,7 @@
 namespace heatsink::app {
 namespace {
 
-constexpr double kKeysMax = 1e12;
+constexpr double kKeyCountMax = 1e12;
 constexpr double kFirstLineMax = 1e9;
 
 struct LoadFlags {
@@ -36,7 +36,7 @@ Result<LoadKeys> parse_keys(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (end == text.data() + text.size() && error == std::errc{}) {
-    const std::string wrong = between(1, kKeysMax)(text);
+    const std::string wrong = between(1, kKeyCountMax)(text);
     if (!wrong.empty()) return Error{ErrorCode::kOutOfRange, wrong};
     return LoadKeys{static_cast<std::uint64_t>(number), nullptr};
   }

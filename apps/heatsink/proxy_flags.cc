@@ -13,10 +13,6 @@
 namespace heatsink::app {
 namespace {
 
-void add_all(ConfigFaults& faults, ConfigFaults more) {
-  for (Error& fault : more) faults.push_back(std::move(fault));
-}
-
 void set_own(const ProxyFlags& flags, OptionSet& options, ConfigFaults& faults) {
   const std::pair<const char*, const std::string&> own[] = {{"proxy.listen", flags.listen},
                                                             {"upstream.url", flags.upstream},
@@ -74,8 +70,8 @@ BuiltConfiguration build_configuration(const ProxyFlags& flags, const ConfigText
   BuiltConfiguration built;
   ConfigFaults& faults = built.faults;
   if (!file.name.empty())
-    add_all(faults, apply_config_text(file.text, file.name, rows, OnFault::kKeepTheRest));
-  add_all(faults, apply_configuration_flags(flags.configuration, rows));
+    append_faults(faults, apply_config_text(file.text, file.name, rows, OnFault::kKeepTheRest));
+  append_faults(faults, apply_configuration_flags(flags.configuration, rows));
   const std::size_t configured = rows.find_list("rules")->size();
   add_live(live, rows, faults);
   set_own(flags, rows, faults);

@@ -26,7 +26,7 @@ constexpr Nanos kTakeLook = Millis(20);
 // Long enough for the detector to find the keys that are still hot.
 constexpr Nanos kWarmFor = std::chrono::seconds(30);
 
-Error fault(const std::string& what) {
+Error cannot_take_over(const std::string& what) {
   return Error{ErrorCode::kInvalidArgument, "taking over from the running proxy: " + what};
 }
 
@@ -48,7 +48,8 @@ Result<std::unique_ptr<TakeOver>> TakeOver::from_environment(const policy::Proxy
   const int descriptor = descriptor_in(text);
   ::unsetenv(kTakeOverVariable);  // NOLINT(concurrency-mt-unsafe): there is one thread
   Result<Channel> channel = Channel::adopt(descriptor);
-  if (!channel.ok()) return fault(std::string(kTakeOverVariable) + ": " + channel.error().message);
+  if (!channel.ok())
+    return cannot_take_over(std::string(kTakeOverVariable) + ": " + channel.error().message);
   std::unique_ptr<TakeOver> taken(new TakeOver(std::move(channel).value()));
   if (const Status offered = taken->take_offer(options); !offered.ok()) return offered.error();
   if (const Status named = taken->take_names(); !named.ok()) return named.error();
@@ -62,25 +63,25 @@ TakeOver::~TakeOver() {
 
 Result<Channel::Received> TakeOver::next() const {
   Result<Channel::Received> received = answers_->channel.receive(kOfferWithin);
-  if (!received.ok()) return fault(received.error().message);
-  if (!received->message) return fault("it does not answer");
+  if (!received.ok()) return cannot_take_over(received.error().message);
+  if (!received->message) return cannot_take_over("it does not answer");
   return received;
 }
 
 Status TakeOver::take_offer(const policy::ProxyOptions& options) {
   if (answers_->channel.send_within(kOfferWithin, handover::Hello{}) != Channel::Sent::kSent)
-    return fault("it does not answer");
+    return cannot_take_over("it does not answer");
   Result<Channel::Received> received = next();
   if (!received.ok()) return received.error();
   const auto* const offer = std::get_if<handover::Offer>(&*received->message);
-  if (offer == nullptr) return fault("it offers no listening sockets");
+  if (offer == nullptr) return cannot_take_over("it offers no listening sockets");
   const std::string upstream = net::parse_upstream_url(options.upstream)->display();
   if (offer->listen != options.listen)
-    return fault("proxy.listen was " + offer->listen + " and is " + options.listen +
-                 " now; a new address needs a restart");
+    return cannot_take_over("proxy.listen was " + offer->listen + " and is " + options.listen +
+                            " now; a new address needs a restart");
   if (offer->upstream != upstream)
-    return fault("upstream.url was " + offer->upstream + " and is " + upstream +
-                 " now; another server needs a restart");
+    return cannot_take_over("upstream.url was " + offer->upstream + " and is " + upstream +
+                            " now; another server needs a restart");
   listeners_ = std::move(received->descriptors);
   if (offer->has_admin) {
     admin_ = std::move(listeners_.back());
@@ -98,12 +99,12 @@ Status TakeOver::take_names() {
     Result<Channel::Received> received = next();
     if (!received.ok()) return received.error();
     if (auto* const rule = std::get_if<handover::Rule>(&*received->message)) {
-      if (!take_rule(*rule)) return fault("it sends too many rules");
+      if (!take_rule(*rule)) return cannot_take_over("it sends too many rules");
       continue;
     }
     auto* const keys = std::get_if<handover::Keys>(&*received->message);
     if (keys == nullptr || !take_keys(*keys))
-      return fault("it sends no names of hot keys, or too many");
+      return cannot_take_over("it sends no names of hot keys, or too many");
     if (keys->is_last) return Unit{};
   }
 }
@@ -150,14 +151,15 @@ Status TakeOver::begin(proxy::Proxy& proxy) {
   };
   const bool is_old = answers_->version < 2;
   if ((!is_old && !says(handover::Hello{handover::kVersion})) || !says(handover::Ready{}))
-    return fault("it is gone, or does not read");
+    return cannot_take_over("it is gone, or does not read");
   Result<Channel::Received> received = receive_go(proxy);
-  if (!received.ok()) return fault(received.error().message);
+  if (!received.ok()) return cannot_take_over(received.error().message);
   const auto* const go =
       received->message ? std::get_if<handover::Go>(&*received->message) : nullptr;
   if (go != nullptr) proxy.begin_client_ids_at(go->next_client_id);
   // If the predecessor has just died, no other process accepts at its sockets.
-  if (go == nullptr && !received->ended) return fault("it does not stop accepting clients");
+  if (go == nullptr && !received->ended)
+    return cannot_take_over("it does not stop accepting clients");
   proxy.socket_file() = std::move(file_);
   proxy.set_accepting(true);
   log(LogLevel::kInfo, "taking over: accepting clients with the sockets of the running proxy");

@@ -19,7 +19,7 @@
 namespace heatsink::app {
 namespace {
 
-constexpr std::size_t kKeysMax = 100'000;
+constexpr std::size_t kKeysOfInputMax = 100'000;
 
 struct WarmFlags {
   WarmRun run;
@@ -73,8 +73,8 @@ Status read_keys(std::istream& lines, std::vector<std::string>& keys) {
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
-    if (keys.size() >= kKeysMax) {
-      return Error{ErrorCode::kOutOfRange, "more than " + std::to_string(kKeysMax) +
+    if (keys.size() >= kKeysOfInputMax) {
+      return Error{ErrorCode::kOutOfRange, "more than " + std::to_string(kKeysOfInputMax) +
                                                " keys: split them into several commands"};
     }
     keys.push_back(std::move(line));

@@ -140,13 +140,11 @@ void add_flags(CLI::App& app, WatchFlags& flags) {
       ->type_name("FILE");
 }
 
-Error misused(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
-
 Result<std::vector<std::string>> tokens_of(const WatchFlags& flags, std::size_t instances) {
   const std::size_t files = flags.token_files.size();
   if (files > 1 && files != instances)
-    return misused("--token-file: " + std::to_string(files) + " files for " +
-                   std::to_string(instances) + " addresses: give one, or one for each");
+    return invalid_argument("--token-file: " + std::to_string(files) + " files for " +
+                            std::to_string(instances) + " addresses: give one, or one for each");
   std::vector<std::string> tokens(instances);
   for (std::size_t i = 0; i < instances && files > 0; ++i) {
     Result<std::string> token = read_secret_file(flags.token_files[files == 1 ? 0 : i]);
@@ -158,9 +156,10 @@ Result<std::vector<std::string>> tokens_of(const WatchFlags& flags, std::size_t 
 
 Result<std::vector<WatchedAdmin>> watched(const WatchFlags& flags) {
   if (flags.of.size() > Poller::kInstancesMax)
-    return misused("--of: " + std::to_string(flags.of.size()) + " addresses: at most " +
-                   std::to_string(Poller::kInstancesMax) +
-                   "; watch groups of them, and then these: --of takes the address of a watch");
+    return invalid_argument(
+        "--of: " + std::to_string(flags.of.size()) + " addresses: at most " +
+        std::to_string(Poller::kInstancesMax) +
+        "; watch groups of them, and then these: --of takes the address of a watch");
   const Result<std::vector<std::string>> tokens = tokens_of(flags, flags.of.size());
   if (!tokens.ok()) return tokens.error();
   std::vector<WatchedAdmin> out;
@@ -168,7 +167,8 @@ Result<std::vector<WatchedAdmin>> watched(const WatchFlags& flags) {
     Result<net::HostPort> address = net::parse_host_port(flags.of[i]);
     if (!address.ok()) return Error{address.error().code, "--of: " + address.error().message};
     for (const WatchedAdmin& each : out)
-      if (each.address == *address) return misused("--of: " + address->text() + " is there twice");
+      if (each.address == *address)
+        return invalid_argument("--of: " + address->text() + " is there twice");
     out.push_back({*std::move(address), (*tokens)[i]});
   }
   return out;
@@ -183,8 +183,8 @@ int watch_a_server(const ServerFlags& named, const WatchFlags& flags) {
   const Result<std::optional<ObservedServer>> server = observed_server(named);
   if (!server.ok()) return fail_with(server.error(), kMisused);
   if (!server->has_value())
-    return fail_with(misused("name a server, as in redis://HOST:PORT, "
-                             "or the admin ports of proxies: --of HOST:PORT,HOST:PORT"),
+    return fail_with(invalid_argument("name a server, as in redis://HOST:PORT, "
+                                      "or the admin ports of proxies: --of HOST:PORT,HOST:PORT"),
                      kMisused);
   return watch_server(**server, {flags.listen, flags.own_token});
 }
@@ -210,7 +210,8 @@ int run_watch(int argc, char** argv) {
   if (const auto code = parse_flags(app, argc, argv)) return *code;
   if (flags.of.empty()) return watch_a_server(server_flags, flags);
   if (!server_flags.url.empty())
-    return fail_with(misused("--of and a server are two views: name one of them"), kMisused);
+    return fail_with(invalid_argument("--of and a server are two views: name one of them"),
+                     kMisused);
   Result<std::vector<WatchedAdmin>> of = watched(flags);
   if (!of.ok()) return fail_with(of.error(), kMisused);
   const std::size_t instances = of->size();

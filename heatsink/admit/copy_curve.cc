@@ -13,7 +13,7 @@ constexpr std::size_t kCopiesMin = 8;
 
 // After ten intervals a third of the past is left.
 constexpr std::uint64_t kReadsPerInterval = 1024;
-constexpr double kKept = 0.9;
+constexpr double kKeptOfCounts = 0.9;
 constexpr double kReadsMin = 2048;
 
 std::size_t part(std::size_t copies, double of) {
@@ -53,7 +53,7 @@ void CopyCurve::write(std::uint32_t key) {
 }
 
 void CopyCurve::add_counts() {
-  for (Size& size : sizes_) size.tally.add(size.miniature.take_counts(), kKept);
+  for (Size& size : sizes_) size.tally.add(size.miniature.take_counts(), kKeptOfCounts);
   reads_ = 0;
 }
 

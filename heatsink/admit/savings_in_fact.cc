@@ -7,7 +7,7 @@
 namespace heatsink::admit {
 namespace {
 
-constexpr double kKept = 0.8;
+constexpr double kKeptOfFacts = 0.8;
 constexpr double kReadsToKnow = 2000;
 constexpr double kLoses = 0.005;       // or less: to count all reads for it costs more
 constexpr double kDoubted = 2;         // times the estimate
@@ -25,7 +25,7 @@ int calls_to_lose(Nanos life) {
 SavingsInFact::SavingsInFact(Nanos life) : losing_max_(calls_to_lose(life)) {}
 
 void SavingsInFact::note(const Miniature::Counts& counts, const Costs& costs) {
-  tally_.add(counts, kKept);
+  tally_.add(counts, kKeptOfFacts);
   doubt_ *= kDoubtKept;
   if (tally_.reads < kReadsToKnow) return;
   if (tally_.saved(costs) > kLoses) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "heatsink/base/config_reader.h"
 #include "heatsink/base/printable.h"
@@ -70,6 +71,10 @@ void parse(std::string_view text, ConfigReader& reader) {
 }
 
 }  // namespace
+
+void append_faults(ConfigFaults& faults, ConfigFaults more) {
+  for (Error& fault : more) faults.push_back(std::move(fault));
+}
 
 Result<std::string> read_config_file(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));

@@ -20,6 +20,7 @@ inline constexpr std::size_t kConfigDepthMax = 16;   // of nested groups
 // The faults, in the order of the file: "heatsink.yaml:12: detection.window is '5': write a number
 // and us, ms, s, m or h, as in 250ms (bounds 1s .. 1h, default 10s)".
 using ConfigFaults = std::vector<Error>;
+void append_faults(ConfigFaults& faults, ConfigFaults more);
 
 // With kUndoAll, any fault undoes all changes. With kKeepTheRest, the valid options stay set, so
 // that later checks can report more faults. A list item with a fault then stays, too.

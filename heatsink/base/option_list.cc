@@ -36,25 +36,21 @@ std::optional<std::string> take_value(std::string_view& text) {
   return std::nullopt;
 }
 
-Error malformed_item(std::string message) {
-  return {ErrorCode::kInvalidArgument, std::move(message)};
-}
-
 Result<std::vector<Assignment>> split(std::string_view text, const std::string& example) {
   std::vector<Assignment> out;
   while (true) {
     const std::size_t end = text.find_first_of("=,");
     if (end == std::string_view::npos || text[end] == ',') {
-      return malformed_item("'" + printable(text.substr(0, end), 64) +
-                            "' has no '=': write name=value,name=value, as in " + example +
-                            "; put a value that has a comma in double quotes");
+      return invalid_argument("'" + printable(text.substr(0, end), 64) +
+                              "' has no '=': write name=value,name=value, as in " + example +
+                              "; put a value that has a comma in double quotes");
     }
     const std::string_view name = text.substr(0, end);
     text.remove_prefix(end + 1);
     std::optional<std::string> value = take_value(text);
     if (!value) {
-      return malformed_item("the quotes of '" + printable(name, 64) +
-                            "' do not match: inside quotes, write a double quote twice");
+      return invalid_argument("the quotes of '" + printable(name, 64) +
+                              "' do not match: inside quotes, write a double quote twice");
     }
     out.push_back({name, std::move(*value)});
     if (text.empty()) return out;
@@ -81,17 +77,18 @@ void OptionList::truncate(std::size_t size) {
 
 std::vector<Error> OptionList::add_item(std::string_view text, std::string origin) {
   if (text.size() > kItemBytesMax)
-    return {malformed_item("the text is longer than " + std::to_string(kItemBytesMax) + " bytes")};
+    return {
+        invalid_argument("the text is longer than " + std::to_string(kItemBytesMax) + " bytes")};
   const Result<std::vector<Assignment>> assignments = split(text, row_.example);
   if (!assignments.ok()) return {assignments.error()};
   OptionSet* const item = append(std::move(origin));
-  if (item == nullptr) return {malformed_item(too_many())};
+  if (item == nullptr) return {invalid_argument(too_many())};
   std::vector<Error> faults;
   for (auto it = assignments->begin(); it != assignments->end(); ++it) {
     const bool again = std::any_of(assignments->begin(), it,
                                    [&](const Assignment& a) { return a.name == it->name; });
     const Status set =
-        again ? Status(malformed_item("'" + printable(it->name, 64) + "' is set twice: keep one"))
+        again ? Status(invalid_argument("'" + printable(it->name, 64) + "' is set twice: keep one"))
               : item->set(it->name, it->value);
     if (!set.ok()) faults.push_back(set.error());
   }

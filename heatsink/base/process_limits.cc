@@ -183,8 +183,8 @@ MemoryLimits memory_limits() {
 }
 
 Bytes share_for_buffers(const MemoryLimits& limits) {
-  const auto part = [](std::uint64_t limit, std::uint64_t parts) {
-    return limit == 0 ? 0 : std::max<std::uint64_t>(limit / parts, 1);
+  const auto part = [](std::uint64_t limit, std::uint64_t divisor) {
+    return limit == 0 ? 0 : std::max<std::uint64_t>(limit / divisor, 1);
   };
   const std::uint64_t share =
       least(part(least(limits.machine, limits.control_group), 2), part(limits.address_space, 4));

@@ -26,6 +26,11 @@ struct Error {
   std::string message;
 };
 
+// What most refusals of input are.
+inline Error invalid_argument(std::string sentence) {
+  return {ErrorCode::kInvalidArgument, std::move(sentence)};
+}
+
 // Writes the error to stderr and aborts.
 [[noreturn]] void end_without_value(const Error& error) noexcept;
 

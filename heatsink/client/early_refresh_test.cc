@@ -12,11 +12,11 @@
 namespace heatsink::client {
 namespace {
 
-constexpr TimePoint kLoaded{std::chrono::seconds(100)};
-constexpr TimePoint kExpires = kLoaded + std::chrono::seconds(60);
+constexpr TimePoint kLoadedAt{std::chrono::seconds(100)};
+constexpr TimePoint kExpires = kLoadedAt + std::chrono::seconds(60);
 
 TimePoint at(Nanos took, double random, double factor = 1) {
-  return early_refresh_at(kExpires, kLoaded, took, factor, random);
+  return early_refresh_at(kExpires, kLoadedAt, took, factor, random);
 }
 
 TEST(EarlyRefresh, IsNeverWhereItIsOff) {
@@ -25,7 +25,7 @@ TEST(EarlyRefresh, IsNeverWhereItIsOff) {
 
 TEST(EarlyRefresh, IsWithinTheLifeOfTheCopy) {
   EXPECT_EQ(at(Millis(10), 0), kExpires);
-  EXPECT_EQ(at(std::chrono::hours(1), 0.999), kLoaded);
+  EXPECT_EQ(at(std::chrono::hours(1), 0.999), kLoadedAt);
 }
 
 // Exponential, with the duration of a load times the factor as its mean.

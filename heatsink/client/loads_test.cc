@@ -14,15 +14,15 @@
 namespace heatsink::client {
 namespace {
 
-const KeyHash kLoaded = hash_for_test("a");
+const KeyHash kLoadedKey = hash_for_test("a");
 
 struct Loading : CopiesForTest {
   explicit Loading(const ClientOptions& given = {}) : CopiesForTest(given) {
-    kept.make_hot("a", kLoaded);
+    kept.make_hot("a", kLoadedKey);
   }
   // The number that a load brings now.
   int load(TimePoint since = TimePoint::min()) {
-    return static_cast<const CachedValueOf<int>&>(*loads.load(kLoaded, source(), since)).value;
+    return static_cast<const CachedValueOf<int>&>(*loads.load(kLoadedKey, source(), since)).value;
   }
   Load source() {
     return [this] {
@@ -35,7 +35,7 @@ struct Loading : CopiesForTest {
   }
   // The next job, which is due now.
   void refresh() {
-    refreshes.hurry(kLoaded);
+    refreshes.hurry(kLoadedKey);
     const auto job = refreshes.next();
     ASSERT_TRUE(job);
     loads.refresh(*job);
@@ -66,7 +66,7 @@ TEST(Loads, AValueBecomesTheCopyAndServesTheNextLoad) {
 
 TEST(Loads, AChangeWhileItRunsLeavesNoCopy) {
   Loading it;
-  it.while_it_runs = [&] { it.guard.changed(kLoaded); };
+  it.while_it_runs = [&] { it.guard.changed(kLoadedKey); };
   EXPECT_EQ(it.load(), 1);
   EXPECT_EQ(it.copy("a"), 0);
 }
@@ -98,7 +98,7 @@ TEST(Loads, ACallerThatWaitsTooLongForAHotKeyIsRefused) {
 
 TEST(Loads, ACallerThatWaitsTooLongForAKeyThatIsNotHotLoadsAlone) {
   Loading it;
-  it.kept.cool(kLoaded);
+  it.kept.cool(kLoadedKey);
   it.while_it_runs = [&] { EXPECT_EQ(it.load(), 2); };
   EXPECT_EQ(it.load(), 2);
   EXPECT_EQ(it.counters.refusals, 0U);
@@ -117,7 +117,7 @@ TEST(Loads, ARefreshLoadsAHotKeyAndPutsTheNextOneOff) {
 TEST(Loads, ARefreshOfAKeyThatIsNoLongerHotForgetsIt) {
   Loading it;
   it.load();
-  it.kept.cool(kLoaded);
+  it.kept.cool(kLoadedKey);
   it.refresh();
   EXPECT_EQ(it.asked, 1);
   it.refreshes.close();
@@ -140,7 +140,7 @@ TEST(Loads, ARefreshThatFailsTooOftenDropsTheCopy) {
 
 TEST(Loads, ALoadAheadIsABackgroundThreadsUnlessThereIsNone) {
   Loading it;
-  it.loads.load_ahead(kLoaded, it.source(), it.runtime.time);
+  it.loads.load_ahead(kLoadedKey, it.source(), it.runtime.time);
   EXPECT_EQ(it.asked, 0);
   const auto job = it.refreshes.next();
   ASSERT_TRUE(job);
@@ -149,7 +149,7 @@ TEST(Loads, ALoadAheadIsABackgroundThreadsUnlessThereIsNone) {
   ClientOptions options;
   options.refresh_enabled = false;
   Loading without(options);
-  without.loads.load_ahead(kLoaded, without.source(), without.runtime.time);
+  without.loads.load_ahead(kLoadedKey, without.source(), without.runtime.time);
   EXPECT_EQ(without.copy("a"), 1);
 }
 

@@ -9,11 +9,11 @@ namespace heatsink::copies {
 namespace {
 
 constexpr ServerWork kAlone{.commands = 1000, .writes = 1000};
-constexpr ServerWork kPipelined{.commands = 20'000, .writes = 1000};
+constexpr ServerWork kPipelinedWork{.commands = 20'000, .writes = 1000};
 
 // The same work in each of these seconds.
-void pass(TrafficMeter& meter, int seconds, const ServerWork& work) {
-  for (int i = 0; i < seconds; ++i) {
+void pass(TrafficMeter& meter, int steps, const ServerWork& work) {
+  for (int i = 0; i < steps; ++i) {
     meter.saw(work);
     meter.tick();
   }
@@ -26,7 +26,7 @@ TEST(TrafficMeterTest, BeforeAnyTrafficCommandsComeAlone) {
 
 TEST(TrafficMeterTest, TheFirstTrafficCountsAtOnce) {
   TrafficMeter meter;
-  meter.saw(kPipelined);
+  meter.saw(kPipelinedWork);
   EXPECT_DOUBLE_EQ(meter.shape().at_once, 20);
   EXPECT_LT(meter.shape().awaited, 0.01) << "a guess";
 }
@@ -66,7 +66,7 @@ TEST(TrafficMeterTest, NoiseIsSmoothed) {
 
 TEST(TrafficMeterTest, ALastingChangeCountsSoon) {
   TrafficMeter meter;
-  pass(meter, 100, kPipelined);
+  pass(meter, 100, kPipelinedWork);
   pass(meter, 1, kAlone);
   EXPECT_GT(meter.shape().at_once, 15) << "one second may be chance";
   pass(meter, 14, {.commands = 10'000, .writes = 10'000});
@@ -96,7 +96,7 @@ TEST(TrafficMeterTest, HitsSpareMoreWakeUpsWhereClientsBunch) {
 
 TEST(TrafficMeterTest, AQuietServerShowsNothingNew) {
   TrafficMeter meter;
-  pass(meter, 100, kPipelined);
+  pass(meter, 100, kPipelinedWork);
   pass(meter, 60, {.commands = 1, .writes = 1});
   EXPECT_GT(meter.shape().at_once, 15);
 }

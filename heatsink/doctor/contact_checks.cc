@@ -9,7 +9,7 @@
 namespace heatsink::doctor {
 namespace {
 
-constexpr std::size_t kShownBytesMax = 60;
+constexpr std::size_t kFirstBytesShownMax = 60;
 
 constexpr const char* kNothingWorks = "every command of every client fails";
 
@@ -141,7 +141,7 @@ void check_protocol(const Facts& facts, Findings& out) {
     if (server.is_answering()) out.push_back({Level::kOk, "it speaks the Redis protocol"});
     return;
   }
-  const std::string shown = "\"" + printable(server.first_bytes, kShownBytesMax) + "\"";
+  const std::string shown = "\"" + printable(server.first_bytes, kFirstBytesShownMax) + "\"";
   const Greeting* const greeting = find_greeting(server.first_bytes);
   if (greeting != nullptr) {
     out.push_back({Level::kError,

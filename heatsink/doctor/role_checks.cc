@@ -16,9 +16,9 @@ namespace heatsink::doctor {
 namespace {
 
 constexpr int kSlots = 16384;  // of a cluster
-constexpr std::size_t kShownBytesMax = 64;
+constexpr std::size_t kRoleTextMax = 64;
 
-std::string shown(std::string_view text) { return printable(text, kShownBytesMax); }
+std::string shown(std::string_view text) { return printable(text, kRoleTextMax); }
 
 // The text at `index` of ROLE's reply; "": there is none.
 std::string_view role_text(const ServerFacts& server, std::size_t index) {

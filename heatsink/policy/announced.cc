@@ -7,14 +7,12 @@
 namespace heatsink::policy {
 namespace {
 
-Error wrong(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
-
 // An address that a client can connect to, unlike one to listen on.
 Result<net::HostPort> parse_announced(std::string_view text, std::string_view option) {
   Result<net::HostPort> address = net::parse_host_port(text);
-  if (!address.ok()) return wrong(std::string(option) + ": " + address.error().message);
+  if (!address.ok()) return invalid_argument(std::string(option) + ": " + address.error().message);
   if (address->host.empty() || address->port == 0)
-    return wrong(
+    return invalid_argument(
         std::string(option) + ": '" + std::string(text) +
         "' is no address that a client can connect to; write host:port, as in 10.0.0.5:6380");
   return address;
@@ -30,14 +28,14 @@ Result<std::vector<net::HostPort>> parse_list(std::string_view text) {
     Result<net::HostPort> address = parse_announced(word, "proxy.announce-addresses");
     if (!address.ok()) return address.error();
     if (out.size() == kAnnouncedMax)
-      return wrong("proxy.announce-addresses names more than " + std::to_string(kAnnouncedMax) +
-                   " proxies: name fewer");
+      return invalid_argument("proxy.announce-addresses names more than " +
+                              std::to_string(kAnnouncedMax) + " proxies: name fewer");
     const bool is_known = std::any_of(out.begin(), out.end(), [&](const net::HostPort& each) {
       return each.text() == address->text();
     });
     if (is_known)
-      return wrong("proxy.announce-addresses names " + address->text() +
-                   " twice: name each proxy once");
+      return invalid_argument("proxy.announce-addresses names " + address->text() +
+                              " twice: name each proxy once");
     out.push_back(std::move(address).value());
     at = end + 1;
   }
@@ -56,7 +54,7 @@ Result<net::HostPort> own_address(const ProxyOptions& options, std::string_view 
     return parse_announced(options.announce_address, "proxy.announce-address");
   Result<net::HostPort> address = net::parse_host_port(reached);
   if (!address.ok() || address->port == 0)
-    return wrong("the client came to no TCP address: set proxy.announce-address");
+    return invalid_argument("the client came to no TCP address: set proxy.announce-address");
   unmap(address->host);
   return address;
 }
@@ -78,8 +76,8 @@ Result<Announced> announced(const ProxyOptions& options, std::string_view reache
       std::find_if(out.nodes.begin(), out.nodes.end(),
                    [&](const net::HostPort& each) { return each.text() == own->text(); });
   if (self == out.nodes.end())
-    return wrong("proxy.announce-addresses does not name this proxy, " + own->text() +
-                 ": set proxy.announce-address to the entry that is this proxy");
+    return invalid_argument("proxy.announce-addresses does not name this proxy, " + own->text() +
+                            ": set proxy.announce-address to the entry that is this proxy");
   out.self = static_cast<std::size_t>(self - out.nodes.begin());
   return out;
 }

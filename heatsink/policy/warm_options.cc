@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace heatsink::policy {
-namespace {
-
-Error wrong(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
-
-}  // namespace
 
 void WarmingOptions::describe(OptionSet& set) {
   set.add({.name = "key", .target = &key, .help = "Exact name of the key."});
@@ -49,26 +44,28 @@ void WarmingOptions::describe(OptionSet& set) {
 Result<std::vector<report::WarmKey>> WarmingOptions::keys() const {
   const auto its_db = static_cast<std::uint32_t>(db);
   if (!key.empty() + !file.empty() + !pattern.empty() != 1)
-    return wrong("write exactly one of key, file and pattern");
+    return invalid_argument("write exactly one of key, file and pattern");
   if (!pattern.empty()) {
     if (std::string fault = report::pattern_fault(pattern); !fault.empty())
-      return wrong(std::move(fault));
+      return invalid_argument(std::move(fault));
     return std::vector<report::WarmKey>{};
   }
   if (!key.empty()) return std::vector<report::WarmKey>{{key, its_db}};
   std::ifstream lines(file);
   if (!lines)
-    return wrong("file " + file + " cannot be read: check that it exists and its permissions");
+    return invalid_argument("file " + file +
+                            " cannot be read: check that it exists and its permissions");
   std::vector<report::WarmKey> out;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty()) out.push_back({line, its_db});
     if (out.size() > report::WarmOrder::kKeysMax) {
-      return wrong("file " + file + " has more than " +
-                   std::to_string(report::WarmOrder::kKeysMax) + " keys");
+      return invalid_argument("file " + file + " has more than " +
+                              std::to_string(report::WarmOrder::kKeysMax) + " keys");
     }
   }
   // An empty file is more likely a mistake in its path or its creation than an intention.
-  if (out.empty()) return wrong("file " + file + " has no keys: write one key on each line");
+  if (out.empty())
+    return invalid_argument("file " + file + " has no keys: write one key on each line");
   return out;
 }
 

@@ -6,6 +6,15 @@
 
 namespace heatsink::replay {
 
+std::uint64_t bytes_read(const Trace& trace, const CopyRules& rules) {
+  std::uint64_t bytes = 0;
+  for (const TraceAccess& access : trace.accesses) {
+    if (access.operation() == Operation::kWrite) continue;
+    bytes += access.bytes_known() ? access.value_bytes() : rules.value_bytes_assumed.count;
+  }
+  return bytes;
+}
+
 void CopySimulator::enter(std::uint32_t key, std::int64_t now_ns, std::vector<Move>& moves) {
   Entry entry;
   entry.since_ns = now_ns;

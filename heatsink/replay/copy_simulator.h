@@ -32,6 +32,9 @@ struct CopyRules {
   double at_once = 1;              // commands that clients send at once (admit::TrafficShape)
 };
 
+// Bytes of all values that the trace reads.
+std::uint64_t bytes_read(const Trace& trace, const CopyRules& rules);
+
 // Memory of a copy besides its key and value: the table's entry, the copy's fields, and the framing
 // of the reply.
 inline constexpr std::uint64_t kCopyOverheadBytes = 330;

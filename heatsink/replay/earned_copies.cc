@@ -213,15 +213,6 @@ class EarnedPlay {
   EarnedSaving out_;
 };
 
-std::uint64_t bytes_read(const Trace& trace, const CopyRules& rules) {
-  std::uint64_t bytes = 0;
-  for (const TraceAccess& access : trace.accesses) {
-    if (access.operation() == Operation::kWrite) continue;
-    bytes += access.bytes_known() ? access.value_bytes() : rules.value_bytes_assumed.count;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<EarnedSaving> earned_savings(const Trace& trace,

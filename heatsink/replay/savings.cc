@@ -211,15 +211,6 @@ std::vector<Job> jobs_of(const SavingsGrid& grid) {
   return jobs;
 }
 
-std::uint64_t bytes_read(const Trace& trace, const CopyRules& rules) {
-  std::uint64_t bytes = 0;
-  for (const TraceAccess& access : trace.accesses) {
-    if (access.operation() == Operation::kWrite) continue;
-    bytes += access.bytes_known() ? access.value_bytes() : rules.value_bytes_assumed.count;
-  }
-  return bytes;
-}
-
 void add_ratios(std::vector<Saving>& savings, double requests, std::uint64_t bytes) {
   for (Saving& saving : savings) {
     saving.requests_ratio = static_cast<double>(saving.tally.hits) / requests;

@@ -19,25 +19,22 @@ namespace json = boost::json;
 constexpr std::size_t kOrderDepthMax = 4;
 constexpr std::size_t kShownBytes = 64;
 
-Error wrong_order(std::string sentence) {
-  return {ErrorCode::kInvalidArgument, std::move(sentence)};
-}
-
 // An object with these members only.
 Result<json::object> object_of(std::string_view text, std::span<const std::string_view> members) {
   boost::system::error_code error;
   json::parse_options limits;
   limits.max_depth = kOrderDepthMax;
   json::value value = json::parse(json::string_view(text.data(), text.size()), error, {}, limits);
-  if (error) return wrong_order("the body is not JSON: " + error.message());
-  if (!value.is_object()) return wrong_order("the body must be a JSON object");
+  if (error) return invalid_argument("the body is not JSON: " + error.message());
+  if (!value.is_object()) return invalid_argument("the body must be a JSON object");
   for (const auto& member : value.get_object()) {
     const std::string_view name(member.key().data(), member.key().size());
     if (std::find(members.begin(), members.end(), name) != members.end()) continue;
     std::string known;
     for (const std::string_view each : members)
       known += (known.empty() ? "" : ", ") + std::string(each);
-    return wrong_order("\"" + printable(name, kShownBytes) + "\" is not known here: use " + known);
+    return invalid_argument("\"" + printable(name, kShownBytes) + "\" is not known here: use " +
+                            known);
   }
   return std::move(value.get_object());
 }
@@ -67,11 +64,11 @@ Result<ConfigOrder> parse_config_order(std::string_view json) {
   if (!body.ok()) return body.error();
   ConfigOrder order;
   if (!body->contains("text") || !take_text(*body, "text", order.text))
-    return wrong_order("\"text\" must be the text of a configuration file (YAML)");
+    return invalid_argument("\"text\" must be the text of a configuration file (YAML)");
   if (!take_text(*body, "name", order.name))
-    return wrong_order("\"name\" must be the name of the file");
+    return invalid_argument("\"name\" must be the name of the file");
   if (!take_flag(*body, "dry_run", order.dry_run) || !take_flag(*body, "strict", order.strict))
-    return wrong_order("\"dry_run\" and \"strict\" must be true or false");
+    return invalid_argument("\"dry_run\" and \"strict\" must be true or false");
   return order;
 }
 
@@ -81,11 +78,11 @@ Result<RuleOrder> parse_rule_order(std::string_view json) {
   if (!body.ok()) return body.error();
   RuleOrder order;
   if (!take_text(*body, "add", order.add) || !take_text(*body, "remove", order.remove))
-    return wrong_order("\"add\" must be a rule, and \"remove\" the match of a rule");
+    return invalid_argument("\"add\" must be a rule, and \"remove\" the match of a rule");
   if (!take_flag(*body, "dry_run", order.dry_run))
-    return wrong_order("\"dry_run\" must be true or false");
+    return invalid_argument("\"dry_run\" must be true or false");
   if (order.add.empty() == order.remove.empty())
-    return wrong_order(
+    return invalid_argument(
         "write one of both: {\"add\": \"match=cart:*,level=off\"} or {\"remove\": \"cart:*\"}");
   return order;
 }

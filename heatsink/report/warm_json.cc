@@ -17,8 +17,6 @@ namespace json = boost::json;
 
 constexpr std::size_t kDepthMax = 4;
 
-Error wrong(std::string sentence) { return {ErrorCode::kInvalidArgument, std::move(sentence)}; }
-
 std::optional<std::string> name_in(const json::object& object) {
   const json::value* name = object.if_contains("name");
   const json::value* base64 = object.if_contains("name_base64");
@@ -48,16 +46,16 @@ std::optional<WarmKey> key_in(const json::value& value) {
 Result<std::vector<WarmKey>> keys_in(const json::object& order) {
   const json::value* keys = order.if_contains("keys");
   if (keys == nullptr || !keys->is_array() || keys->get_array().empty())
-    return wrong("\"keys\" must be a list with at least one name");
+    return invalid_argument("\"keys\" must be a list with at least one name");
   if (keys->get_array().size() > WarmOrder::kKeysMax) {
-    return wrong("\"keys\" has more than " + std::to_string(WarmOrder::kKeysMax) +
-                 " keys: split them into several requests");
+    return invalid_argument("\"keys\" has more than " + std::to_string(WarmOrder::kKeysMax) +
+                            " keys: split them into several requests");
   }
   std::vector<WarmKey> out;
   for (const json::value& each : keys->get_array()) {
     std::optional<WarmKey> key = key_in(each);
     if (!key) {
-      return wrong(
+      return invalid_argument(
           "key " + std::to_string(out.size() + 1) +
           " in \"keys\" is malformed: write \"name\", or {\"name_base64\": \"...\", \"db\": 0}");
     }
@@ -71,7 +69,8 @@ Result<Nanos> time_in(const json::object& order) {
   const double seconds = time != nullptr && time->is_number() ? time->to_number<double>() : 0;
   const double most = std::chrono::duration<double>(WarmOrder::kLastsMax).count();
   if (!std::isfinite(seconds) || seconds < 1 || seconds > most)
-    return wrong("\"for_seconds\" must be 1 .. " + std::to_string(static_cast<int>(most)));
+    return invalid_argument("\"for_seconds\" must be 1 .. " +
+                            std::to_string(static_cast<int>(most)));
   return Nanos(static_cast<std::int64_t>(seconds * 1e9));
 }
 
@@ -86,8 +85,8 @@ std::optional<std::size_t> count_in(const json::object& order, const char* name,
 }
 
 Error beyond(const char* name, std::size_t least, std::size_t most) {
-  return wrong(std::string("\"") + name + "\" must be " + std::to_string(least) + " .. " +
-               std::to_string(most));
+  return invalid_argument(std::string("\"") + name + "\" must be " + std::to_string(least) +
+                          " .. " + std::to_string(most));
 }
 
 Result<std::string> glob_in(const json::object& order) {
@@ -99,11 +98,11 @@ Result<std::string> glob_in(const json::object& order) {
   if (text == nullptr && base64 != nullptr && base64->is_string())
     glob = from_base64(base64->get_string());
   if (!glob)
-    return wrong(
+    return invalid_argument(
         "the pattern is malformed: "
         "write \"pattern\": \"product:*\", or \"pattern_base64\", not both");
   if (std::string fault = report::pattern_fault(*glob); !fault.empty())
-    return wrong(std::move(fault));
+    return invalid_argument(std::move(fault));
   return *std::move(glob);
 }
 
@@ -140,11 +139,13 @@ Result<WarmOrder> order_in(const json::object& object, bool ends) {
   order.ends = ends;
   const bool of_search = ends && object.contains("search");
   if (object.contains("keys") + has_pattern(object) + of_search > 1)
-    return wrong("\"keys\", \"pattern\" and \"search\" cannot be combined: write one of them");
+    return invalid_argument(
+        "\"keys\", \"pattern\" and \"search\" cannot be combined: write one of them");
   if (of_search) {
     const auto search = count_in(object, "search", 0, 1, ~std::size_t{0} >> 1U);
     if (!search)
-      return wrong("\"search\" must be the number of a search, from the answer to its POST");
+      return invalid_argument(
+          "\"search\" must be the number of a search, from the answer to its POST");
     order.search = *search;
   } else if (has_pattern(object)) {
     Result<WarmPattern> pattern = pattern_in(object);
@@ -201,8 +202,9 @@ Result<WarmOrder> parse_warm_order(std::string_view body, bool ends) {
   options.max_depth = kDepthMax;
   json::error_code error;
   const json::value parsed = json::parse({body.data(), body.size()}, error, {}, options);
-  if (error) return wrong("the body is not JSON: " + error.message());
-  if (!parsed.is_object()) return wrong("the body must be a JSON object: {\"keys\": [...], ...}");
+  if (error) return invalid_argument("the body is not JSON: " + error.message());
+  if (!parsed.is_object())
+    return invalid_argument("the body must be a JSON object: {\"keys\": [...], ...}");
   Result<WarmOrder> order = order_in(parsed.get_object(), ends);
   if (!order.ok() || ends) return order;
   const Result<Nanos> time = time_in(parsed.get_object());

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr char kFirst[] = "10.0.0.1:6379", kSecond[] = "10.0.0.2:6379";
+constexpr char kFirstAddress[] = "10.0.0.1:6379", kSecondAddress[] = "10.0.0.2:6379";
 
 class FollowedMasterTest : public testing::Test, protected FollowedMaster::Listener {
  protected:
@@ -59,34 +59,34 @@ class FollowedMasterTest : public testing::Test, protected FollowedMaster::Liste
 TEST_F(FollowedMasterTest, CopiesEndBeforeTheAddressIsTheNewOne) {
   address_.withhold("not known yet");
   const std::string unknown = address_.where();
-  EXPECT_THAT(told(kFirst),
+  EXPECT_THAT(told(kFirstAddress),
               ElementsAre("leave " + unknown, "follow 10.0.0.1:6379", "told move other"));
-  EXPECT_THAT(told(kSecond),
+  EXPECT_THAT(told(kSecondAddress),
               ElementsAre("leave 10.0.0.1:6379", "follow 10.0.0.2:6379", "told move other again"));
 }
 
 TEST_F(FollowedMasterTest, TheSameServerIsNotLeft) {
-  told(kFirst);
-  EXPECT_THAT(told(kFirst), ElementsAre("told again"));
+  told(kFirstAddress);
+  EXPECT_THAT(told(kFirstAddress), ElementsAre("told again"));
 }
 
 TEST_F(FollowedMasterTest, WithoutAServerCopiesEndOnce) {
-  told(kFirst);
+  told(kFirstAddress);
   EXPECT_THAT(told_nothing("no majority"),
               ElementsAre("leave 10.0.0.1:6379", "follow nothing", "told problem again"));
   EXPECT_EQ(master_.problem(), "no majority");
   EXPECT_THAT(told_nothing("no Sentinel answers"), ElementsAre("told problem again"));
   EXPECT_EQ(address_.withheld(), "no Sentinel answers");
-  EXPECT_THAT(told(kFirst), ElementsAre("leave 10.0.0.1:6379", "follow 10.0.0.1:6379",
-                                        "told move problem again"));
+  EXPECT_THAT(told(kFirstAddress), ElementsAre("leave 10.0.0.1:6379", "follow 10.0.0.1:6379",
+                                               "told move problem again"));
 }
 
 TEST_F(FollowedMasterTest, ARenewalConnectsAnewEvenToTheSameAddress) {
-  told(kFirst, "10.0.0.1");
-  EXPECT_THAT(told(kFirst, "10.0.0.1", true),
+  told(kFirstAddress, "10.0.0.1");
+  EXPECT_THAT(told(kFirstAddress, "10.0.0.1", true),
               ElementsAre("leave 10.0.0.1:6379", "follow 10.0.0.1:6379", "told move again"));
   EXPECT_THAT(
-      told(kFirst, "10.0.0.7", true),
+      told(kFirstAddress, "10.0.0.7", true),
       ElementsAre("leave 10.0.0.1:6379", "follow 10.0.0.1:6379", "told move elsewhere again"));
 }
 

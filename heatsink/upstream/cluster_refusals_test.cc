@@ -24,7 +24,7 @@ constexpr std::string_view kMget = "*3\r\n$4\r\nMGET\r\n$1\r\na\r\n$1\r\nb\r\n";
 constexpr std::string_view kGet = "*2\r\n$3\r\nGET\r\n$1\r\na\r\n";
 constexpr std::string_view kTryAgain =
     "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
-constexpr std::string_view kMoved = "-MOVED 1 127.0.0.1:2\r\n";
+constexpr std::string_view kMovedToOther = "-MOVED 1 127.0.0.1:2\r\n";
 
 // Its connections never become ready, because no address of their server is known.
 class WaitingHost final : public IdleHost {
@@ -103,7 +103,7 @@ TEST_F(ClusterRefusalsTest, AfterTheTimeLimitTheClientGetsAnError) {
 
 TEST_F(ClusterRefusalsTest, NodesThatNameEachOtherEndInAnError) {
   Pending pending = refused_since(Nanos(0), 40);
-  EXPECT_TRUE(reroute(pending, kGet, kMoved));
+  EXPECT_TRUE(reroute(pending, kGet, kMovedToOther));
   EXPECT_THAT(events_, ElementsAre(HasSubstr("do not agree which of them owns the key "
                                              "(the last one said: MOVED 1 127.0.0.1:2)"),
                                    StartsWith("client 1 done 1 error")));

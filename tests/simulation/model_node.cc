@@ -9,7 +9,7 @@
 namespace heatsink::simulation {
 namespace {
 
-using Kind = ModelMessage::Kind;
+using MessageKind = ModelMessage::Kind;
 
 constexpr Nanos kFailMinimum = std::chrono::seconds(2);  // of election times, as in Redis
 constexpr Nanos kRejoinMin = Millis(500);
@@ -62,7 +62,7 @@ std::size_t ModelNode::quorum() const {
 
 // ---- what is said
 
-ModelMessage ModelNode::about(Kind kind) const {
+ModelMessage ModelNode::about(MessageKind kind) const {
   ModelMessage out;
   out.kind = kind;
   out.from = port_;
@@ -85,7 +85,7 @@ void ModelNode::tell_all(const ModelMessage& message) {
 void ModelNode::ping(ModelPort to) {
   Member& member = view_.members.at(to);
   if (member.pinged_at == TimePoint{}) member.pinged_at = now();
-  ModelMessage message = about(Kind::kPing);
+  ModelMessage message = about(MessageKind::kPing);
   if (pauses_writes() && to == paused_for_) message.paused_at = state_.sent_changes + 1;
   tell(to, message);
 }
@@ -135,19 +135,19 @@ void ModelNode::handle(const ModelMessage& message) {
   view_.current_epoch = std::max(view_.current_epoch, message.current_epoch);
   view_.members.at(message.from).heard_at = now();
   switch (message.kind) {
-    case Kind::kPing:
-    case Kind::kPong:
+    case MessageKind::kPing:
+    case MessageKind::kPong:
       hear_of_sender(message);
-      if (message.kind == Kind::kPing) tell(message.from, about(Kind::kPong));
+      if (message.kind == MessageKind::kPing) tell(message.from, about(MessageKind::kPong));
       break;
-    case Kind::kFail:
+    case MessageKind::kFail:
       if (message.subject != port_) {
         Member& failed = view_.members.at(message.subject);
         if (!failed.has_failed) failed.failed_at = now();
         failed.has_failed = true;
       }
       break;
-    case Kind::kUpdate: {
+    case MessageKind::kUpdate: {
       Member& owner = view_.members.at(message.subject);
       if (owner.epoch >= message.epoch) break;
       owner.is_master = true;
@@ -155,13 +155,13 @@ void ModelNode::handle(const ModelMessage& message) {
       take_claims(message.subject, message.epoch, *message.slots);
       break;
     }
-    case Kind::kVotes:
+    case MessageKind::kVotes:
       vote(message);
       break;
-    case Kind::kVote:
+    case MessageKind::kVote:
       if (message.current_epoch >= election_ && election_ > 0) ++votes_;
       break;
-    case Kind::kPauseFor:
+    case MessageKind::kPauseFor:
       paused_for_ = message.from;
       pause_writes(2 * kByHandTimeout);
       ping(message.from);
@@ -173,7 +173,7 @@ void ModelNode::handle(const ModelMessage& message) {
 
 void ModelNode::hear_of_sender(const ModelMessage& message) {
   Member& sender = view_.members.at(message.from);
-  if (message.kind == Kind::kPong) {
+  if (message.kind == MessageKind::kPong) {
     sender.answered_at = now();
     sender.pinged_at = {};
     sender.is_suspect = false;
@@ -250,7 +250,7 @@ void ModelNode::tell_newer_claims(const ModelMessage& message) {
     const ModelPort owner = view_.owners[slot];
     if (!(*message.slots)[slot] || owner == claimant || owner == 0) continue;
     if (epoch_of(owner) <= message.epoch) continue;
-    ModelMessage update = about(Kind::kUpdate);
+    ModelMessage update = about(MessageKind::kUpdate);
     update.subject = owner;
     update.epoch = epoch_of(owner);
     update.slots = slots_by(owner);
@@ -270,7 +270,7 @@ void ModelNode::fail_if_agreed(ModelPort port) {
   member.is_suspect = false;
   member.has_failed = true;
   member.failed_at = now();
-  ModelMessage message = about(Kind::kFail);
+  ModelMessage message = about(MessageKind::kFail);
   message.subject = port;
   if (is_master()) tell_all(message);
 }
@@ -291,7 +291,7 @@ void ModelNode::vote(const ModelMessage& message) {
   }
   master.voted_at = now();
   view_.last_vote = view_.current_epoch;
-  tell(message.from, about(Kind::kVote));
+  tell(message.from, about(MessageKind::kVote));
 }
 
 // clusterHandleSlaveFailover, and the wait of a fail-over by hand.
@@ -313,7 +313,7 @@ void ModelNode::run_election() {
   if (now() < election_at_ || now() - election_at_ > timeout) return;
   if (election_ == 0) {
     election_ = ++view_.current_epoch;
-    ModelMessage message = about(Kind::kVotes);
+    ModelMessage message = about(MessageKind::kVotes);
     message.is_forced = is_by_hand;
     return tell_all(message);
   }
@@ -334,7 +334,7 @@ void ModelNode::replace_master(std::uint64_t epoch, ModelBus::Claim how) {
     if (view_.owners[slot] == master) own(slot, how);
   server_.promote();
   update_state();
-  tell_all(about(Kind::kPong));
+  tell_all(about(MessageKind::kPong));
 }
 
 void ModelNode::own(std::uint16_t slot, ModelBus::Claim how) {

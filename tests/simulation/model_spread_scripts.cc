@@ -23,13 +23,13 @@ resp::Value run(const ModelCall& call, std::initializer_list<std::string_view> w
   return reply;
 }
 
-std::int64_t number_of(std::string_view text) { return resp::parse_decimal(text).value_or(0); }
+std::int64_t decimal_of(std::string_view text) { return resp::parse_decimal(text).value_or(0); }
 
 // kFillScript.
 void fill(const ModelCall& call, std::string_view key, ModelArgs args) {
   if (run(call, {"GETRANGE", key, "0", "16"}).text != args[0]) return call.integer(0);
   std::int64_t left = run(call, {"PTTL", key}).integer;
-  const std::int64_t most = number_of(args[2]);
+  const std::int64_t most = decimal_of(args[2]);
   if (most >= 0) left = std::min(left, most);
   if (left < 1) return call.integer(0);
   run(call, {"SET", key, args[1], "PX", std::to_string(left)});
@@ -44,8 +44,8 @@ void replace_layout(const ModelCall& call, std::string_view key, ModelArgs args)
       std::chrono::floor<Millis>(call.server.wall_now().time_since_epoch()).count();
   const std::size_t begin = std::min(old.find(' '), old.size() - 1) + 1;
   const std::int64_t made =
-      old.empty() ? 0 : number_of(old.substr(begin, old.find(' ', begin) - begin));
-  if (now >= made && now - made < number_of(args[2])) return call.bulk(old);
+      old.empty() ? 0 : decimal_of(old.substr(begin, old.find(' ', begin) - begin));
+  if (now >= made && now - made < decimal_of(args[2])) return call.bulk(old);
   const std::string made_now = "hs1 " + std::to_string(now) + " " + std::string(args[1]);
   run(call, {"SET", key, made_now, "PX", args[3]});
   call.bulk(made_now);

@@ -169,13 +169,13 @@ class LibraryProcess::Caller {
     return op;
   }
 
-  // `act` does it, and returns what is known of it.
+  // `act` does it, and adds what it has read.
   template <class Act>
   void record(const Op& op, Act act) {
     std::string error;
     Op done = op;
     try {
-      done = act(op);
+      act(done);
       done.responded = scheduler().now();
     } catch (const std::exception& thrown) {
       error = thrown.what();
@@ -191,10 +191,8 @@ class LibraryProcess::Caller {
   }
 
   void read(std::uint32_t key) {
-    record(begin(Kind::kRead, key), [this](Op op) {
-      op.value = number_of(read_value(recorder().name(op.key)));
-      return op;
-    });
+    record(begin(Kind::kRead, key),
+           [this](Op& op) { op.value = number_of(read_value(recorder().name(op.key))); });
   }
 
   std::optional<std::string> read_value(const std::string& name) {
@@ -237,7 +235,6 @@ class LibraryProcess::Caller {
     under_way_ = op;
     record(op, [this](const Op& wanted) {
       put(recorder().name(wanted.key), std::to_string(wanted.value), wanted.ttl);
-      return wanted;
     });
   }
 
@@ -259,7 +256,6 @@ class LibraryProcess::Caller {
         client().del(name, [&](const std::string& its) { application_.ask_own({"DEL", its}); });
       else
         client().del(name);
-      return wanted;
     });
   }
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# heatsink_room(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] [ALONE PATTERN] SOURCES ...
-#   [DEPS ...] [LIBS ...] [TESTS ...] [TEST_LIBS ...] [FUZZERS ...])
+# heatsink_room(NAME [THREADS] [SHARDS n] [STATISTICS PATTERN] SOURCES ...
+#   [DEPS ...] [LIBS ...] [TESTS ...] [ALONE ...] [TEST_LIBS ...] [FUZZERS ...])
 #
 # One room = one static library heatsink::NAME from the sources beside the call. DEPS are rooms,
 # LIBS are outside libraries. Each TESTS file joins the one test program NAME_test of the room
-# (ctest knows each case by its own name). Each FUZZERS file becomes a heatsink_fuzzer().
+# (ctest knows each case by its own name). The files of ALONE are tests, too: the program
+# NAME_alone_test. Each FUZZERS file becomes a heatsink_fuzzer().
 # THREADS, SHARDS, STATISTICS and ALONE: as heatsink_test() has them.
 include(HeatsinkTest)
 
 function(heatsink_room NAME)
-  cmake_parse_arguments(ROOM "THREADS" "SHARDS;STATISTICS;ALONE"
-    "SOURCES;DEPS;LIBS;TESTS;TEST_LIBS;FUZZERS" ${ARGN})
+  cmake_parse_arguments(ROOM "THREADS" "SHARDS;STATISTICS"
+    "SOURCES;DEPS;LIBS;TESTS;ALONE;TEST_LIBS;FUZZERS" ${ARGN})
   add_library(heatsink_${NAME} STATIC ${ROOM_SOURCES})
   add_library(heatsink::${NAME} ALIAS heatsink_${NAME})
   list(TRANSFORM ROOM_DEPS PREPEND heatsink::)
@@ -30,11 +31,12 @@ function(heatsink_room NAME)
     if(ROOM_STATISTICS)
       list(APPEND how STATISTICS ${ROOM_STATISTICS})
     endif()
-    if(ROOM_ALONE)
-      list(APPEND how ALONE ${ROOM_ALONE})
-    endif()
     heatsink_test(${NAME}_test ${how} SOURCES ${ROOM_TESTS}
       LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
+    if(ROOM_ALONE)
+      heatsink_test(${NAME}_alone_test ALONE SOURCES ${ROOM_ALONE}
+        LIBS heatsink::${NAME} ${ROOM_TEST_LIBS})
+    endif()
   endif()
   if(HEATSINK_FUZZ)
     foreach(file ${ROOM_FUZZERS})

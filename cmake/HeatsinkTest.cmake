@@ -28,10 +28,10 @@ const char* const heatsink::kSourceDir = \"${PROJECT_SOURCE_DIR}\";
 add_library(heatsink_source_dir STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/source_dir.cc)
 target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 
-# heatsink_test(NAME [THREADS] [STARTS_SERVERS] [SHARDS n] [STATISTICS PATTERN] [ALONE PATTERN]
+# heatsink_test(NAME [THREADS] [STARTS_SERVERS] [ALONE] [SHARDS n] [STATISTICS PATTERN]
 #   SOURCES ... [LIBS ...]): one GoogleTest program; main comes from gmock_main.
 #
-# Patterns are those of --gtest_filter, with colons between.
+# A pattern is that of --gtest_filter, with colons between.
 #
 # THREADS: its cases run several threads. The thread sanitizer's build leaves out all others: it
 # has nothing to find there. ctest starts a process for each case, so that it can name the case. A
@@ -44,18 +44,23 @@ target_include_directories(heatsink_source_dir PRIVATE ${PROJECT_SOURCE_DIR})
 # STATISTICS: cases that play millions of inputs to see how accurate something is. What they do to
 # memory and threads, others do with thousands: under a sanitizer they run in the long form only.
 #
-# ALONE: cases that a sanitizer's build skips, since each needs a process of its own, or the
-# sanitizer's allocator is in their way.
+# ALONE: each case needs a process of its own, or the sanitizer's allocator is in its way, so a
+# sanitizer's build has no such program.
 #
 # With HEATSINK_EVERY_CASE off, a build without sanitizers has only what the address sanitizer's
-# build leaves out: cases that match STATISTICS or ALONE, programs that start servers, and process
-# tests without SANITIZERS address.
+# build leaves out: cases that match STATISTICS, programs that are ALONE or start servers, and
+# process tests without SANITIZERS address.
 function(heatsink_test NAME)
-  cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS" "SHARDS;STATISTICS;ALONE" "SOURCES;LIBS"
+  cmake_parse_arguments(TEST "THREADS;STARTS_SERVERS;ALONE" "SHARDS;STATISTICS" "SOURCES;LIBS"
     ${ARGN})
+  if(TEST_ALONE AND HEATSINK_SANITIZER)
+    return()
+  endif()
   find_package(GTest REQUIRED)
-  set(left_out ${TEST_STATISTICS} ${TEST_ALONE})
-  list(JOIN left_out ":" left_out)
+  set(is_whole OFF)
+  if(HEATSINK_EVERY_CASE OR TEST_STARTS_SERVERS OR TEST_ALONE)
+    set(is_whole ON)
+  endif()
   add_executable(${NAME} ${TEST_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${TEST_LIBS} GTest::gmock_main heatsink_compiler)
   heatsink_off_the_hot_path(${NAME})
@@ -80,12 +85,12 @@ function(heatsink_test NAME)
         COMMAND ${NAME} --gtest_brief=1 --gtest_filter=${TEST_STATISTICS})
       set_tests_properties(${NAME}.statistics PROPERTIES TIMEOUT 1800 LABELS "slow;long")
     endif()
-  elseif(NOT HEATSINK_EVERY_CASE AND NOT TEST_STARTS_SERVERS AND NOT left_out)
+  elseif(NOT is_whole AND NOT TEST_STATISTICS)
     set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
   else()
     set(some)
-    if(NOT HEATSINK_EVERY_CASE AND NOT TEST_STARTS_SERVERS)
-      set(some TEST_FILTER ${left_out})
+    if(NOT is_whole)
+      set(some TEST_FILTER ${TEST_STATISTICS})
     endif()
     set(labels)
     if(TEST_STARTS_SERVERS)

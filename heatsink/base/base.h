@@ -25,6 +25,7 @@
 #include "heatsink/base/random.h"               // IWYU pragma: export
 #include "heatsink/base/reference_table.h"      // IWYU pragma: export
 #include "heatsink/base/result.h"               // IWYU pragma: export
+#include "heatsink/base/sanitizers.h"           // IWYU pragma: export
 #include "heatsink/base/secret_file.h"          // IWYU pragma: export
 #include "heatsink/base/sign_of_life.h"         // IWYU pragma: export
 #include "heatsink/base/thread_cpu.h"           // IWYU pragma: export

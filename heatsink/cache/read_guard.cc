@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heatsink/base/sanitizers.h"
 #include "heatsink/cache/read_guard_inline.h"
 
 namespace heatsink::cache {
@@ -21,17 +22,8 @@ constinit ReadEpoch read_epoch;
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kMayUseMembarrier = false;  // the thread sanitizer does not model it
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool kMayUseMembarrier = false;
-#else
-constexpr bool kMayUseMembarrier = true;
-#endif
-#else
-constexpr bool kMayUseMembarrier = true;
-#endif
+// The thread sanitizer does not model it.
+constexpr bool kMayUseMembarrier = HEATSINK_THREAD_SANITIZER == 0;
 
 int membarrier(int command) { return static_cast<int>(syscall(SYS_membarrier, command, 0, 0)); }
 

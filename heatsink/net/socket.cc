@@ -20,6 +20,7 @@
 #include <system_error>
 #include <utility>
 
+#include "heatsink/base/sanitizers.h"
 #include "heatsink/net/resolve.h"
 
 namespace heatsink::net {
@@ -130,7 +131,7 @@ const char* remedy_of(int error_number) {
 // time (bench/pass_through.py, one GET at a time). No thread of ours is ever cancelled. The thread
 // sanitizer must see the calls, because they order threads.
 ssize_t receive(int fd, char* bytes, std::size_t size) noexcept {
-#if defined(__SANITIZE_THREAD__) || !defined(SYS_recvfrom)
+#if HEATSINK_THREAD_SANITIZER || !defined(SYS_recvfrom)
   return ::recv(fd, bytes, size, 0);
 #else
   return ::syscall(SYS_recvfrom, fd, bytes, size, 0, nullptr, nullptr);
@@ -138,7 +139,7 @@ ssize_t receive(int fd, char* bytes, std::size_t size) noexcept {
 }
 
 ssize_t transmit(int fd, const char* bytes, std::size_t size) noexcept {
-#if defined(__SANITIZE_THREAD__) || !defined(SYS_sendto)
+#if HEATSINK_THREAD_SANITIZER || !defined(SYS_sendto)
   return ::send(fd, bytes, size, MSG_NOSIGNAL);
 #else
   return ::syscall(SYS_sendto, fd, bytes, size, MSG_NOSIGNAL, nullptr, 0);

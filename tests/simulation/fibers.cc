@@ -12,24 +12,12 @@
 #include <cstring>
 #include <utility>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HEATSINK_FIBERS_ASAN 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define HEATSINK_FIBERS_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define HEATSINK_FIBERS_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define HEATSINK_FIBERS_TSAN 1
-#endif
-#ifdef HEATSINK_FIBERS_ASAN
+#include "heatsink/base/sanitizers.h"
+
+#if HEATSINK_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef HEATSINK_FIBERS_TSAN
+#if HEATSINK_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -84,7 +72,7 @@ struct FiberPlace {
 namespace {
 
 void arrived([[maybe_unused]] FiberPlace& at, [[maybe_unused]] FiberPlace& from) {
-#ifdef HEATSINK_FIBERS_ASAN
+#if HEATSINK_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(at.fake_stack, &from.bottom, &from.bytes);
 #endif
 }
@@ -93,10 +81,10 @@ void go(FiberPlace& from, FiberPlace& to, [[maybe_unused]] bool for_ever = false
   auto* const handling = reinterpret_cast<char*>(abi::__cxa_get_globals());
   std::memcpy(from.handling.data(), handling, from.handling.size());
   std::memcpy(handling, to.handling.data(), to.handling.size());
-#ifdef HEATSINK_FIBERS_ASAN
+#if HEATSINK_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(for_ever ? nullptr : &from.fake_stack, to.bottom, to.bytes);
 #endif
-#ifdef HEATSINK_FIBERS_TSAN
+#if HEATSINK_THREAD_SANITIZER
   __tsan_switch_to_fiber(to.tsan, 0);
 #endif
   swapcontext(&from.registers, &to.registers);
@@ -121,7 +109,7 @@ Fiber::Fiber(Fibers& fibers, std::function<void()> body)
   place.stack = stacks().take();
   place.bottom = place.stack;
   place.bytes = kStackBytes;
-#ifdef HEATSINK_FIBERS_TSAN
+#if HEATSINK_THREAD_SANITIZER
   place.tsan = __tsan_create_fiber(0);
 #endif
   getcontext(&place.registers);
@@ -142,7 +130,7 @@ Fiber::~Fiber() {
   assert(is_over_);
   *lives_ = false;
   stacks().give_back(context_->place.stack);
-#ifdef HEATSINK_FIBERS_TSAN
+#if HEATSINK_THREAD_SANITIZER
   __tsan_destroy_fiber(context_->place.tsan);
 #endif
 }
@@ -184,7 +172,7 @@ Fibers::Fibers(Scheduler& scheduler, Nanos wake_min, Nanos wake_max)
       wake_min_(wake_min),
       wake_max_(wake_max),
       main_(std::make_unique<Main>()) {
-#ifdef HEATSINK_FIBERS_TSAN
+#if HEATSINK_THREAD_SANITIZER
   main_->place.tsan = __tsan_get_current_fiber();
 #endif
 }

@@ -31,7 +31,7 @@ TEST_F(PlayTest, TheSameSeedPlaysTheSameHistory) {
 TEST_F(PlayTest, CopiesAnswerInEachScenarioButThoseOfCounters) {
   for (const Scenario& scenario : scenarios()) {
     const bool is_of_counters = scenario.sessions.front().find("add=") != std::string::npos;
-    Played played = play(scenario, 3, 2 * kShort);
+    Played played = play(scenario, 3, kShort);
     if (played.hits == 0 && !is_of_counters) played = play(scenario, 3, scenario.length);
     EXPECT_EQ(played.hits == 0, is_of_counters) << scenario.name;
     EXPECT_GT(played.operations, 0U) << scenario.name;

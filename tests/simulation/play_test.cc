@@ -27,18 +27,26 @@ TEST_F(PlayTest, TheSameSeedPlaysTheSameHistory) {
   EXPECT_NE(one.fingerprint, play(faulty_, 6, kShort).fingerprint);
 }
 
+// A case for each scenario, by its place, so that several processes can share them.
+class PlayEachTest : public testing::TestWithParam<std::size_t> {
+ protected:
+  PlayEachTest() { set_log_level(LogLevel::kOff); }
+};
+
 // A cluster whose first fault comes at once has no copies until it is over.
-TEST_F(PlayTest, CopiesAnswerInEachScenarioButThoseOfCounters) {
-  for (const Scenario& scenario : scenarios()) {
-    const bool is_of_counters = scenario.sessions.front().find("add=") != std::string::npos;
-    Played played = play(scenario, 3, kShort);
-    if (played.hits == 0 && !is_of_counters) played = play(scenario, 3, scenario.length);
-    EXPECT_EQ(played.hits == 0, is_of_counters) << scenario.name;
-    EXPECT_GT(played.operations, 0U) << scenario.name;
-    EXPECT_TRUE(played.verdict.violations.empty())
-        << scenario.name << consistency::to_text(played.verdict, scenario.bound);
-  }
+TEST_P(PlayEachTest, CopiesAnswerButThoseOfCounters) {
+  const Scenario& scenario = scenarios()[GetParam()];
+  const bool is_of_counters = scenario.sessions.front().find("add=") != std::string::npos;
+  Played played = play(scenario, 3, kShort);
+  if (played.hits == 0 && !is_of_counters) played = play(scenario, 3, scenario.length);
+  EXPECT_EQ(played.hits == 0, is_of_counters) << scenario.name;
+  EXPECT_GT(played.operations, 0U) << scenario.name;
+  EXPECT_TRUE(played.verdict.violations.empty())
+      << scenario.name << consistency::to_text(played.verdict, scenario.bound);
 }
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, PlayEachTest,
+                         testing::Range<std::size_t>(0, scenarios().size()));
 
 TEST_F(PlayTest, CountersAreInPartsAndNoAdditionFails) {
   World world(world_options(*find_scenario("counters in parts"), 3));

@@ -48,9 +48,9 @@ function(heatsink_off_the_hot_path TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# heatsink_compute(TARGET ...): tests play millions of steps through the code of these targets. The
-# address sanitizer's build compiles them by -O1, and all else by -O0, for which clang takes two
-# fifths of the time (docs/design/checks.md). Names that are no target of this build are left out.
+# heatsink_compute(TARGET ...): tests play millions of steps through the code of these targets. A
+# sanitizer's build compiles them by -O1, and all else by -O0, for which clang takes two fifths of
+# the time (docs/design/checks.md). Names that are no target of this build are left out.
 function(heatsink_compute)
   if(NOT HEATSINK_SANITIZE)
     return()

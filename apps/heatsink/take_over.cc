@@ -27,7 +27,7 @@ constexpr Nanos kTakeLook = Millis(20);
 constexpr Nanos kWarmFor = std::chrono::seconds(30);
 
 Error cannot_take_over(const std::string& what) {
-  return Error{ErrorCode::kInvalidArgument, "taking over from the running proxy: " + what};
+  return invalid_argument("taking over from the running proxy: " + what);
 }
 
 int descriptor_in(std::string_view text) {

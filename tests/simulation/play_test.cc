@@ -28,10 +28,7 @@ TEST_F(PlayTest, TheSameSeedPlaysTheSameHistory) {
 }
 
 // A case for each scenario, by its place, so that several processes can share them.
-class PlayEachTest : public testing::TestWithParam<std::size_t> {
- protected:
-  PlayEachTest() { set_log_level(LogLevel::kOff); }
-};
+class PlayEachTest : public PlayTest, public testing::WithParamInterface<std::size_t> {};
 
 // A cluster whose first fault comes at once has no copies until it is over.
 TEST_P(PlayEachTest, CopiesAnswerButThoseOfCounters) {

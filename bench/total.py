@@ -5,7 +5,9 @@ p99 of mixed traffic, with default options, beside the same proxy without copies
 
     bench/total.py [--quick] [--kinds zipf-1.1 orm-busy] [--pipelines 1 16] [--workers 1]
 
-Both sides have a proxy and a server of their own, with the same keys, loaded. 50 clients play the
+Each side has a proxy of its own, and a server with the same keys, loaded: one for both where
+nothing is written (two processes of one server differ by up to a tenth in their CPU time), else one
+each, because a write would make the other side's copies end. 50 clients play the
 same keys on one side, then on the other one, as fast as replies come: each client sends --pipeline
 requests at once, and the next ones when it has all replies (`heatsink load --closed`). The default
 side of a kind first learns which copies pay, from --learn seconds of its keys. Before each row both
@@ -25,14 +27,16 @@ keys), and the traces orm-busy, scarab and corda. --against, --set and --against
 other options or another build: `--set cache.enabled=false --against cache.enabled=false --against
 detection.enabled=false` is what detection costs.
 
-The whole table, all kinds but corda, has 72 rows and takes an hour and a half. The warm-up is that
-long because copies that do not pay after a row of other traffic are given up within 20 seconds.
+A run is that long because the other side's run is a pause for a proxy's copies: they begin anew.
+The warm-up is, because copies that do not pay after a row of other traffic are given up within 20
+seconds. The whole table, all kinds but corda, has 72 rows and takes an hour and a half.
 --quick takes 3 minutes: one worker, and so short that single rows are off by a tenth even on a calm
 machine.
 Exit code: 0 all rows reach what is asked, 1 some do not, 2 the bench could not run.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import subprocess
@@ -59,10 +63,12 @@ def fill(port, names):
 
 
 class Side:
-    """A server and its proxy."""
+    """A proxy and its server, which is another side's, too, if one is given."""
 
-    def __init__(self, name, program, workers, settings, lines, folder):
-        self._server, self._proxy = Server(f"server-{name}", folder), None
+    def __init__(self, name, program, workers, settings, lines, folder, shared=None):
+        self._owns_server = shared is None
+        self._server = shared or Server(f"server-{name}", folder)
+        self._proxy = None
         self._lines = lines  # of the keys; a load goes on where the last one ended, then again
         self._played = 0
         self._make = lambda: Proxy(
@@ -70,14 +76,20 @@ class Side:
             [f"--workers={workers}", *(f"--set={each}" for each in settings)], folder,
         )  # fmt: skip
 
+    @property
+    def server(self):
+        return self._server
+
     def begin(self, names):
-        self._server.begin()
-        fill(self._server.port, names)
+        if self._owns_server:
+            self._server.begin()
+            fill(self._server.port, names)
         self._proxy = self._make()
         self._proxy.begin()
 
     def stop(self):
-        self._server.stop()
+        if self._owns_server:
+            self._server.stop()
         if self._proxy is not None:
             self._proxy.stop()
 
@@ -119,14 +131,12 @@ def measure(options, load, default, other):
     return pairs
 
 
-def sides_of(options, workers, lines, folder):
-    settings = (options.set, options.against)
+def sides_of(options, workers, writes, lines, folder):
     programs = (options.programs, options.against_programs or options.programs)
-    return [
-        Side(name, (programs[i] / "apps/heatsink/heatsink").resolve(), workers, settings[i], lines,
-             folder)
-        for i, name in enumerate(["default", "other"])
-    ]  # fmt: skip
+    default, other = ((each / "apps/heatsink/heatsink").resolve() for each in programs)
+    first = Side("default", default, workers, options.set, lines, folder)
+    shared = None if any(writes) else first.server
+    return [first, Side("other", other, workers, options.against, lines, folder, shared)]
 
 
 def load_of(options, file, pipeline, writes):
@@ -138,15 +148,15 @@ def load_of(options, file, pipeline, writes):
     return [str(word) for word in words]
 
 
-def run_kind(options, folder, kind, workers):
-    """Prints the rows of the kind, and returns them."""
+def run_kind(options, folder, kind, workers, writes):
+    """Prints the rows of the kind, and returns them. `writes`: their shares, with 0 or without."""
     names = keys_of(kind, options.traces, options.lines)
     if names is None:
         print(f"{kind}: skipped, there is no trace {TRACES[kind]} in {options.traces}")
         return []
     file = folder / f"{kind}.keys"
     file.write_text("\n".join(names) + "\n")
-    sides, rows = sides_of(options, workers, len(names), folder), []
+    sides, rows = sides_of(options, workers, writes, len(names), folder), []
     try:
         names = sorted(set(names))
         for side in sides:
@@ -154,9 +164,9 @@ def run_kind(options, folder, kind, workers):
         if options.learn > 0:
             sides[0].play(load_of(options, file, max(options.pipelines), 0), options.learn)
         for pipeline in options.pipelines:
-            for writes in options.writes:
-                pairs = measure(options, load_of(options, file, pipeline, writes), *sides)
-                rows.append(make_row(kind, pipeline, writes, workers, pairs))
+            for share in writes:
+                pairs = measure(options, load_of(options, file, pipeline, share), *sides)
+                rows.append(make_row(kind, pipeline, share, workers, pairs))
                 print(rows[-1].text(), flush=True)
     finally:
         for side in sides:
@@ -179,10 +189,10 @@ def parse_options():
     add("--pipelines", "requests at once", type=int, nargs="+", default=[1, 4, 16])
     add("--writes", "shares of writes, to the same keys", type=float, nargs="+", default=[0, 0.1])
     add("--workers", "of both sides", type=int, nargs="+", default=[1, 2])
-    add("--rounds", "pairs", type=int, default=5)
-    add("--seconds", "per run", type=float, default=3)
+    add("--rounds", "pairs", type=int, default=3)
+    add("--seconds", "per run", type=float, default=8)
     add("--learn", "seconds before the first row of a kind", type=float, default=10)
-    add("--warm", "seconds of warm-up per row and side", type=float, default=20)
+    add("--warm", "seconds of warm-up per row and side", type=float, default=15)
     add("--lines", "keys of a kind, before they come again", type=int, default=900_000)
     add("--traces", "their folder", type=pathlib.Path, default=ROOT / "../shared/traces")
     add("--set", "of the default side", action="append", default=[], metavar="OPTION=VALUE")
@@ -207,9 +217,11 @@ def main():
         with tempfile.TemporaryDirectory(prefix="heatsink-bench-") as folder:
             print(head(), flush=True)
             rows = []
-            for workers in options.workers:
-                for kind in options.kinds:
-                    rows += run_kind(options, pathlib.Path(folder), kind, workers)
+            groups = [[share for share in options.writes if (share > 0) == written]
+                      for written in (False, True)]  # fmt: skip
+            for workers, kind, writes in itertools.product(options.workers, options.kinds, groups):
+                if writes:
+                    rows += run_kind(options, pathlib.Path(folder), kind, workers, writes)
             print(f"\n{summary(rows)}")
             return 1 if any(row.missed() for row in rows) else 0
     except (processes.BenchError, OSError) as error:

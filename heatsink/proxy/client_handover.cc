@@ -45,7 +45,9 @@ ClientHandover::Gift ClientHandover::give(std::uint64_t id, ServedClients::Clien
   if (const Gift gift = after_refusals(id); gift != Gift::kGiven) return gift;
   if (!session.may_hand_over(layout_)) {
     session.hold_input(session.settles_when_held(layout_));
-    return session.stays_behind(layout_) ? Gift::kKept : Gift::kLater;
+    if (session.stays_behind(layout_)) return Gift::kKept;
+    session.end_near_names();  // so that it can be given when it has been told
+    return Gift::kLater;
   }
   CarriedClient carried;
   carried.session = session.carry();

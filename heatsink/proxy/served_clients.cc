@@ -99,6 +99,18 @@ void ServedClients::send_held() {
   held_timer_ = loop_.call_after(HeldOutputs::kLongest, [this] { held_timer_ = 0; });
 }
 
+void ServedClients::flush_slice() {
+  for (std::size_t left = std::min(sliced_.size(), kClientsPerSlice); left > 0; --left) {
+    const std::uint64_t id = sliced_.front();
+    sliced_.pop_front();
+    if (Session* const pushed = session(id)) pushed->flush_slice();
+  }
+}
+
+void ServedClients::turn_again_if_sliced() {
+  if (!sliced_.empty()) loop_.post([] {});
+}
+
 void ServedClients::resume_waiting() {
   for (const std::uint64_t id : std::exchange(resumable_, {})) {
     if (Session* waiting = session(id)) waiting->resume();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,7 +29,8 @@ namespace heatsink::proxy {
 
 // One per worker; its thread. A session may be on the call stack until the end of a turn, so a
 // closed one is freed there. Calls at the end of a turn:
-// `send_held (resume_waiting flush_replies)+ shed_if_due free_ended`.
+// `send_held flush_slice (resume_waiting flush_replies)+ shed_if_due free_ended
+// turn_again_if_sliced`.
 class ServedClients final : private SessionHost, private ClientConnection::Host {
  public:
   // One client. The session is destroyed before its connection, and closes it.
@@ -88,6 +90,7 @@ class ServedClients final : private SessionHost, private ClientConnection::Host 
 
   // At the end of a turn.
   void send_held();
+  void flush_slice();
   void resume_waiting();
   void flush_replies();
   bool has_due() const { return !resumable_.empty() || !dirty_.empty(); }
@@ -96,6 +99,8 @@ class ServedClients final : private SessionHost, private ClientConnection::Host 
     if (std::exchange(shed_due_, false)) shed();
   }
   void free_ended();
+  // Another turn follows at once if there is more for flush_slice().
+  void turn_again_if_sliced();
 
   // In a tick. Closes clients that have read nothing for longer than proxy.slow-client-timeout.
   void cut_off_slow(TimePoint now);
@@ -108,6 +113,7 @@ class ServedClients final : private SessionHost, private ClientConnection::Host 
  private:
   // SessionHost
   void flush_later(Session& session) override { dirty_.push_back(session.id()); }
+  void flush_in_slices(Session& session) override { sliced_.push_back(session.id()); }
   void resume_later(Session& session) override { resumable_.push_back(session.id()); }
   void hold_output(Session& session) override { held_outputs_.hold(session.id(), loop_.now()); }
   void call_later(const Session& session, Nanos pause, void (Session::*what)()) override;
@@ -118,6 +124,9 @@ class ServedClients final : private SessionHost, private ClientConnection::Host 
     return read_buffer_;
   }
   void output_blocked(std::uint64_t client) override { slow_.push_back(client); }
+
+  // A slice: 256 sends take about a millisecond.
+  static constexpr std::size_t kClientsPerSlice = 256;
 
   std::uint64_t free_id(std::uint64_t wanted);
   Client& start(std::uint64_t id, std::unique_ptr<Client> client);
@@ -133,6 +142,7 @@ class ServedClients final : private SessionHost, private ClientConnection::Host 
   std::vector<std::uint64_t> resumable_;
   std::vector<std::uint64_t> ended_;
   std::vector<std::uint64_t> slow_;  // they do not read their replies
+  std::deque<std::uint64_t> sliced_;
   HeldOutputs held_outputs_;
   net::TimerId held_timer_ = 0;
   bool shed_due_ = false;

@@ -81,12 +81,14 @@ class ServedClientsTest : public SessionPartsTest {
   void end_turn() {
     pace->end_turn();
     clients->send_held();
+    clients->flush_slice();
     do {
       clients->resume_waiting();
       clients->flush_replies();
     } while (clients->has_due());
     clients->shed_if_due();
     clients->free_ended();
+    clients->turn_again_if_sliced();
   }
 
   std::deque<PlayedWire> wires;

@@ -4,12 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "heatsink/proxy/served_clients_for_test.h"
 
 namespace heatsink::proxy {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST_F(ServedClientsTest, AClosedClientIsFreedAtTheEndOfTheTurn) {
   begin();
@@ -103,6 +110,45 @@ TEST_F(ServedClientsTest, TheLargestClientsAreClosedWhenMemoryIsExhausted) {
   EXPECT_EQ(clients->session(large), nullptr);
   EXPECT_NE(clients->session(small), nullptr);
   EXPECT_EQ(count(copies::Count::kClientsShed), 1U);
+}
+
+// Otherwise the requests of other clients would wait for all sends.
+TEST_F(ServedClientsTest, PushesToManyGoOutInSlices) {
+  constexpr NearTable::Number kMany = 600;
+  options.client_tracking = policy::ClientTracking::kPays;
+  begin();
+  NearTable table(shared->kept_names);
+  session_parts->near_table = &table;
+  std::vector<std::uint64_t> ids;
+  for (NearTable::Number i = 0; i < kMany; ++i) {
+    ids.push_back(connect());
+    MovedClient moved = clients->move_out(ids[i]);
+    moved.session.state.protocol_ = resp::Protocol::kResp3;
+    clients->take_in(std::move(moved));
+    say(ids[i], "CLIENT TRACKING ON\r\n");
+    ASSERT_EQ(std::exchange(wires[i].output, {}), "+OK\r\n");
+    ASSERT_TRUE(table.keep(i, {7}, "k", [] {
+      NearBasis until_told;
+      until_told.is_proven = false;
+      until_told.ends_at = TimePoint::max();
+      return std::optional(until_told);
+    }));
+  }
+  const auto told = [&] {
+    return std::count_if(wires.begin(), wires.end(),
+                         [](const PlayedWire& wire) { return !wire.output.empty(); });
+  };
+  table.changed({7});
+  EXPECT_EQ(told(), 0);
+  end_turn();
+  EXPECT_EQ(told(), 256);
+  say(ids[kMany - 1], "CLIENT GETNAME\r\n");
+  EXPECT_EQ(told(), 513) << "what follows a push goes out with it";
+  EXPECT_THAT(wires[kMany - 1].output, StartsWith(">2\r\n$10\r\ninvalidate\r\n"));
+  EXPECT_THAT(wires[kMany - 1].output, EndsWith("_\r\n"));
+  end_turn();
+  EXPECT_EQ(told(), kMany);
+  clients.reset();  // before the table
 }
 
 TEST_F(ServedClientsTest, ARoundOfMeasuringTakesASecond) {

@@ -286,6 +286,7 @@ void Worker::start_drain(Nanos limit) {
 void Worker::end_turn() {
   pace_.end_turn();
   clients_.send_held();
+  clients_.flush_slice();
   do {
     clients_.resume_waiting();
     copies_.send_fills();
@@ -302,6 +303,7 @@ void Worker::end_turn() {
   copies_.send_fills();  // those that the steps above asked for
   accesses_.end_turn();
   near_pushes_.end_turn();
+  clients_.turn_again_if_sliced();
   reader_.quiescent();
 }
 

@@ -49,6 +49,7 @@ struct ClientState {
   std::unique_ptr<LoginAsked> login_asked_;  // null: no AUTH and no HELLO is in flight
   std::string name_;
   std::string library_name_, library_version_;  // CLIENT SETINFO
+  bool stores_in_order_ = false;                // NearClient::stores_in_order() of its name
   // The client keeps its private connection until it leaves or sends RESET.
   bool pinned_ = false;
   bool introduced_ = false;  // the private connection carries the client's name for good

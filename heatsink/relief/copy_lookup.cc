@@ -9,6 +9,28 @@ std::uint64_t number_in(std::string_view wire) { return wire == ":0\r\n" ? 0 : 1
 
 }  // namespace
 
+copies::Count CopyLookup::count_of(cache::Ruling refusal) {
+  switch (refusal) {
+    case cache::Ruling::kNoCopy:
+      return copies::Count::kRefusedNoCopy;
+    case cache::Ruling::kGeneration:
+      return copies::Count::kRefusedGeneration;
+    case cache::Ruling::kDeadline:
+      return copies::Count::kRefusedDeadline;
+    case cache::Ruling::kUnproven:
+      return copies::Count::kRefusedUnproven;
+    case cache::Ruling::kFence:
+      return copies::Count::kRefusedFence;
+    case cache::Ruling::kWriteInFlight:
+      return copies::Count::kRefusedWriteInFlight;
+    case cache::Ruling::kSessionFence:
+      return copies::Count::kRefusedSessionFence;
+    case cache::Ruling::kServe:
+      break;
+  }
+  return copies::Count::kLocalHits;
+}
+
 copies::Right CopyLookup::right_to(const Request& request, std::span<const Key> keys) const {
   copies::Right right{client_.state.user_hash_, 0, request.facts->local->number};
   for (const Key& key : keys) right.add_key(key.hash);

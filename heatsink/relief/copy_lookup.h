@@ -90,6 +90,9 @@ class CopyLookup {
     return decision.ruling;
   }
 
+  // How often copies were refused for this reason; kServe: hits.
+  static copies::Count count_of(cache::Ruling refusal);
+
   // Whether this client may be answered from copies of these keys. For users other than the proxy's
   // own, the server must have allowed the read recently. False: the read itself must go to the
   // server.

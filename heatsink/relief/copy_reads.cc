@@ -8,28 +8,6 @@
 namespace heatsink::proxy {
 namespace {
 
-copies::Count count_of(cache::Ruling refusal) {
-  switch (refusal) {
-    case cache::Ruling::kNoCopy:
-      return copies::Count::kRefusedNoCopy;
-    case cache::Ruling::kGeneration:
-      return copies::Count::kRefusedGeneration;
-    case cache::Ruling::kDeadline:
-      return copies::Count::kRefusedDeadline;
-    case cache::Ruling::kUnproven:
-      return copies::Count::kRefusedUnproven;
-    case cache::Ruling::kFence:
-      return copies::Count::kRefusedFence;
-    case cache::Ruling::kWriteInFlight:
-      return copies::Count::kRefusedWriteInFlight;
-    case cache::Ruling::kSessionFence:
-      return copies::Count::kRefusedSessionFence;
-    case cache::Ruling::kServe:
-      break;
-  }
-  return copies::Count::kLocalHits;
-}
-
 // REQUIRES that all arguments after the command's name are keys.
 bool in_one_slot(const std::vector<std::string_view>& args) {
   const std::uint16_t slot = resp::key_slot(args[1]);
@@ -140,19 +118,36 @@ Outcome CopyReads::read_one(Request& request) {
   if (overtakes(key)) return Outcome::kPass;
   const cache::Ruling ruling = lookup_.judge(key, read, request.now);
   if (ruling == cache::Ruling::kServe) {
-    parts_.count_hit(*request.facts->local);
-    parts_.copies.served(*key.entry, *key.copy, request.now);
-    if (!read.arguments.empty()) parts_.copies.count_hit_among_many(key.hash);
-    key.copy->mark_read();
-    key.entry->touch();
+    note_hit(request, key, read);
     lookup_.serve(request, key);
     return Outcome::kAnswered;
   }
-  parts_.count(count_of(ruling));
+  parts_.count(CopyLookup::count_of(ruling));
   if (serve_in_outage(request, key, read)) return Outcome::kAnswered;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
   return copies::worth_keeping(read) ? fill_refused(request, key, read, ruling, too_old)
                                      : Outcome::kPass;
+}
+
+void CopyReads::note_hit(const Request& request, const Key& key, const cache::Read& read) {
+  parts_.count_hit(*request.facts->local);
+  parts_.copies.served(*key.entry, *key.copy, request.now);
+  if (!read.arguments.empty()) parts_.copies.count_hit_among_many(key.hash);
+  key.copy->mark_read();
+  key.entry->touch();
+}
+
+void CopyReads::ask_in_background(const Key& key, const cache::Read& read, cache::Ruling ruling) {
+  if (!copies::worth_keeping(read)) return;
+  if (key.entry == nullptr) {
+    const std::optional<copies::WantedKey> wanted = parts_.copies.earn_copy(
+        key.hash, key.name, key.key, client_.state.db_, parts_.loop.clock());
+    if (wanted) fill_in_background(*wanted, read);
+    return;
+  }
+  const bool fills = ruling != cache::Ruling::kWriteInFlight &&
+                     ruling != cache::Ruling::kUnproven && earns_next(key, read, ruling);
+  if (fills) fill_in_background(copies::WantedKey(*key.entry), read);
 }
 
 // The key is in the table, but `ruling` says why no copy may be served.
@@ -314,7 +309,7 @@ Outcome CopyReads::read_many(Request& request) {
     lookup_.serve_joined(request, keys);
     return Outcome::kAnswered;
   }
-  parts_.count(count_of(ruling));
+  parts_.count(CopyLookup::count_of(ruling));
   if (serve_many_in_outage(request, keys, read)) return Outcome::kAnswered;
   if (ruling == cache::Ruling::kSessionFence) return await_proof(request);
   const bool fill_is_useless =

@@ -34,6 +34,8 @@ class FillGate {
 // may be served (docs/design/coherence.md). A hit allocates nothing.
 class CopyReads final : public Relief {
  public:
+  using Key = CopyLookup::Key;
+
   // All outlive it. `gate`: null: none.
   CopyReads(const WorkerParts& parts, const ReliefContext& client, CopyLookup& lookup,
             Barriers& barriers, FillGate* gate)
@@ -54,13 +56,18 @@ class CopyReads final : public Relief {
   // The fill that the request waits for has an answer.
   void filled(std::shared_ptr<const copies::FillAnswer> answer);
 
- private:
-  using Key = CopyLookup::Key;
+  // For reads that look for their copy themselves (TtlReads):
+  // A copy would be older than what the client is about to get.
+  bool overtakes(const Key& key) const;
+  // A copy answers the read.
+  void note_hit(const Request& request, const Key& key, const cache::Read& read);
+  // No copy does. The read counts toward one, and asks for it if it has earned it, but never waits.
+  void ask_in_background(const Key& key, const cache::Read& read, cache::Ruling ruling);
 
+ private:
   Outcome look(Request& request);
   Outcome pass_to_check_right(Request& request, std::span<const Key> keys) const;
 
-  bool overtakes(const Key& key) const;
   TimePoint fill_after(cache::Level level) const;
   Outcome await_proof(Request& request);
   Outcome await_fill(Request& request);

@@ -15,6 +15,7 @@
 #include "heatsink/relief/replica_reads.h"
 #include "heatsink/relief/spread_reads.h"
 #include "heatsink/relief/stale_reads.h"
+#include "heatsink/relief/ttl_reads.h"
 #include "heatsink/relief/worker_parts.h"
 
 namespace heatsink::proxy {
@@ -60,6 +61,10 @@ class ReliefChain {
   std::size_t serve_run(GetsAhead& gets, const CommandFacts& get, TimePoint now,
                         std::size_t output_max, ByteBuffer& out) {
     return copies_.serve_run(gets, get, now, output_max, out);
+  }
+  // As TtlReads::serve().
+  bool serve_with_ttl(const WorkerParts& parts, Request& read, std::string_view before) {
+    return TtlReads(parts, lookup_, copies_).serve(read, before);
   }
   // False: a copy, here or elsewhere, may answer, so the request must go through arrives().
   bool passes_cold(const CopyLookup::Key& key) const {

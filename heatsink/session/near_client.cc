@@ -2,6 +2,7 @@
 #include "heatsink/session/near_client.h"
 
 #include <algorithm>
+#include <array>
 
 #include "heatsink/command/ascii.h"
 #include "heatsink/relief/copy_lookup.h"
@@ -22,6 +23,7 @@ NearClient::NearClient(const SessionParts& parts, ClientState& state, ClientTraf
       client_(client),
       number_(parts.near_table->join(*this)) {
   traffic_.given = &given_;
+  state_.stores_in_order_ = state_.stores_in_order_ || stores_in_order(state_.library_name_);
 }
 
 NearClient::~NearClient() {
@@ -30,8 +32,8 @@ NearClient::~NearClient() {
 }
 
 std::size_t NearClient::bytes() const {
-  return sizeof(*this) + queued_bytes_ + owed_.capacity() + behind_.capacity() * sizeof(Kept) +
-         given_.capacity() * sizeof(GivenCopy);
+  return sizeof(*this) + queued_bytes_ + owed_.capacity() + repeated_.bytes() +
+         behind_.capacity() * sizeof(Kept) + given_.capacity() * sizeof(GivenCopy);
 }
 
 // ---- commands. The order of the checks and the texts are the server's (clientCommand() of Redis,
@@ -118,6 +120,7 @@ void NearClient::stop() {
   state_.near_mode_ = {};
   traffic_.given = nullptr;
   behind_.clear();
+  repeated_.clear();
   executed(false);
 }
 
@@ -205,11 +208,42 @@ void NearClient::read(const Request& request) {
     // Otherwise it still has an earlier value, until the reply comes.
     if (owed == ReplyQueue::kNone) parts_.near_table->forget(number_, name);
   }
-  if (ended.empty()) return;
-  parts_.counters.add(copies::Count::kNearEndedAtOnce, ended.size());
+  if (!ended.empty()) end_at_once(ended);
+}
+
+bool NearClient::stores_in_order(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kLibraries{"redis-py", "jedis", "node-redis",
+                                                       "rueidis"};
+  return std::any_of(kLibraries.begin(), kLibraries.end(),
+                     [name](std::string_view known) { return name.starts_with(known); });
+}
+
+// REQUIRES that the request with these names is the last one that was sent or answered.
+void NearClient::end_at_once(std::span<const std::string_view> names) {
+  parts_.counters.add(copies::Count::kNearEndedAtOnce, names.size());
   ByteBuffer wire;
-  append_invalidations(wire, ended);
+  append_invalidations(wire, names);
+  const ReplyQueue::Ticket owed = client_.last_owed();
   client_.give_behind_all(wire.view());
+  if (!state_.near_mode_.is_on || state_.stores_in_order_) return;
+  const bool is_first = repeated_.empty();
+  if (!repeated_.add(wire.view(), owed)) {
+    client_.give_behind_all(repeated_.take_all());
+    static_cast<void>(repeated_.add(wire.view(), owed));
+  }
+  if (is_first) client_.repeat_pushes_later();
+}
+
+void NearClient::repeat_pushes() {
+  const std::string due =
+      repeated_.tick([this](ReplyQueue::Ticket ticket) { return client_.owes(ticket); });
+  if (!due.empty()) client_.give_push(due, ReplyQueue::kNone);
+  if (!repeated_.empty()) client_.repeat_pushes_later();
+}
+
+void NearClient::end_all_now() {
+  end_all();
+  if (!repeated_.empty()) client_.give_behind_all(repeated_.take_all());
 }
 
 // A copy has answered the read, and is valid still. `given_` says which one: two copies of the same
@@ -229,7 +263,7 @@ bool NearClient::may_keep(const Request& request, std::size_t arg, NameHash name
         parts_.copies.judge(*entry, read, request.now, TimePoint{});
     if (decision.copy == nullptr || decision.copy->fill_sent_at != given->fill_sent_at)
       return std::nullopt;
-    return NearBasis(*decision.copy, entry->consistency());
+    return NearBasis(*decision.copy, entry->consistency(), parts_.shared.options());
   });
 }
 
@@ -254,10 +288,7 @@ void NearClient::executed(bool ran) {
   const bool is_known = std::exchange(queued_bytes_, 0) <= kQueuedBytesMax;
   if (!ran || (names.empty() && is_known)) return;
   if (!is_known) return client_.give_behind_all(kForgetAll);
-  ByteBuffer wire;
-  append_invalidations(wire, std::vector<std::string_view>(names.begin(), names.end()));
-  parts_.counters.add(copies::Count::kNearEndedAtOnce, names.size());
-  client_.give_behind_all(wire.view());
+  end_at_once(std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 // ---- pushes

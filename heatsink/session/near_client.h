@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "heatsink/relief/client_state.h"
 #include "heatsink/relief/client_traffic.h"
 #include "heatsink/session/near_table.h"
+#include "heatsink/session/repeated_pushes.h"
 #include "heatsink/session/session_host.h"
 #include "heatsink/session/step.h"
 
@@ -43,6 +45,8 @@ class NearClient final : private NearTable::Holder {
     virtual void give_push(std::string_view push, ReplyQueue::Ticket behind) = 0;
     // Behind the reply that the client gets next.
     virtual void give_behind_next(std::string_view push) = 0;
+    // Calls repeat_pushes() after a while.
+    virtual void repeat_pushes_later() = 0;
 
    protected:
     ~Client() = default;
@@ -58,9 +62,16 @@ class NearClient final : private NearTable::Holder {
   // not read: the server does these. REQUIRES CLIENT TRACKING.
   static bool is_able(const Request& request, resp::Protocol protocol);
 
+  // Of these libraries it is known that a push behind a reply ends what they store of it (see
+  // RepeatedPushes). `name`: by CLIENT SETINFO.
+  static bool stores_in_order(std::string_view name);
+
   // CLIENT TRACKING, CACHING, TRACKINGINFO and GETREDIR. Nothing: it is another command. REQUIRES
   // that the command is known and has its arguments.
   std::optional<Step> run(const Request& request);
+
+  // It keeps what its next request reads, if that can be kept.
+  bool keeps_reads() const;
 
   // Calls for each request of a client that tracks, once it has been answered or sent:
   void done(const Request& request, bool is_silent);
@@ -69,10 +80,14 @@ class NearClient final : private NearTable::Holder {
 
   // Tells it to forget all that it keeps.
   void end_all() { parts_.near_table->end_all(number_); }
+  // Also what it would be told once more later: its connection is about to end.
+  void end_all_now();
+  void repeat_pushes();
   void stop();  // it tracks no more
   // Another worker or process can go on with it.
   bool is_at_rest() const {
-    return !parts_.near_table->keeps_any(number_) && queued_.empty() && owed_.empty();
+    return !parts_.near_table->keeps_any(number_) && queued_.empty() && owed_.empty() &&
+           repeated_.empty();
   }
   // The client's connection to the server is in the middle of a message: the push waits for
   // give_owed().
@@ -99,11 +114,11 @@ class NearClient final : private NearTable::Holder {
                                              bool& is_servers) const;
   Step caching(const Request& request);
   Step tracking_info();
-  bool keeps_reads() const;
   void read(const Request& request);
   bool may_keep(const Request& request, std::size_t arg, NameHash name);
   void queued(const Request& request);
   void executed(bool ran);
+  void end_at_once(std::span<const std::string_view> names);
 
   const SessionParts& parts_;
   ClientState& state_;
@@ -116,6 +131,7 @@ class NearClient final : private NearTable::Holder {
   std::vector<std::string> queued_;  // names
   std::size_t queued_bytes_ = 0;
   std::string owed_;  // pushes
+  RepeatedPushes repeated_;
 };
 
 }  // namespace heatsink::proxy

@@ -29,9 +29,26 @@ bool remove_from(std::vector<Number>& sorted, Number number) {
 }  // namespace
 
 void append_invalidations(ByteBuffer& out, std::span<const std::string_view> keys) {
-  out.append(">2\r\n$10\r\ninvalidate\r\n");
-  resp::append_array_header(out, static_cast<std::int64_t>(keys.size()));
-  for (const std::string_view key : keys) resp::append_bulk(out, key);
+  for (const std::string_view key : keys) {
+    out.append(">2\r\n$10\r\ninvalidate\r\n*1\r\n");
+    resp::append_bulk(out, key);
+  }
+}
+
+// The copy ends with its key, with cache.expire-after-write, or because the rights of the proxy's
+// user are not known. Only expire-after-write, which bounds a copy's age whatever the server says,
+// is no bound for what clients keep.
+NearBasis::NearBasis(const cache::Copy& copy, const cache::ConsistencyPolicy& policy,
+                     const policy::CopyOptions& options)
+    : proof(copy.proof),
+      is_proven(policy.level != cache::Level::kTtl),
+      generation(copy.generation),
+      filled_at(copy.fill_sent_at),
+      ends_at(copy.deadline),
+      max_staleness(policy.max_staleness) {
+  const bool ends_by_age = copy.deadline - filled_at == options.expire_after_write &&
+                           options.expire_after_write > options.acl_staleness;
+  if (is_proven && ends_by_age) ends_at = std::min(copy.value_ends, filled_at + kLifeMax);
 }
 
 // As judge_in_order() has it. No write in flight, and no fence: a write through this proxy tells
@@ -112,6 +129,7 @@ void NearTable::rest_on(Name& name, const NearBasis& basis) {
   if (name.holders.empty() || !is_same) {
     name.changes = changes;
     now = basis;
+    note(name);
     const std::vector<Number> before = std::exchange(name.holders, {});
     for (const Number each : before) remove_from(clients_[each].names, name.number);
     kept_count_ -= before.size();
@@ -121,6 +139,42 @@ void NearTable::rest_on(Name& name, const NearBasis& basis) {
   now.ends_at = std::max(now.ends_at, basis.ends_at);
   now.is_proven = now.is_proven || basis.is_proven;
   now.max_staleness = std::min(now.max_staleness, basis.max_staleness);
+  note(name);
+}
+
+// For look(): the name rests on something else now.
+void NearTable::note(Name& name) {
+  const NearBasis& basis = name.basis;
+  if (basis.ends_at < name.due) {
+    name.due = basis.ends_at;
+    ends_.push({name.due, name.hash.value});
+  }
+  if (!basis.is_proven) return;
+  if (weakest_.size() <= basis.proof) weakest_.resize(basis.proof + std::size_t{1});
+  std::optional<NearBasis>& weakest = weakest_[basis.proof];
+  if (!weakest) {
+    weakest = basis;
+    weakest->ends_at = TimePoint::max();
+  }
+  weakest->filled_at = std::min(weakest->filled_at, basis.filled_at);
+  weakest->max_staleness = std::min(weakest->max_staleness, basis.max_staleness);
+  // Those of an earlier one hold no more, and no name is of generation 0.
+  if (weakest->generation != basis.generation) weakest->generation = {};
+}
+
+void NearTable::note_all() {
+  weakest_.clear();
+  ends_ = {};
+  for (auto& [hash, name] : by_hash_) {
+    name.due = TimePoint::max();
+    note(name);
+  }
+}
+
+// The places of names that have ended stay, until they are as many as the others.
+void NearTable::note_removed() {
+  constexpr std::size_t kSpare = 1024;
+  if (by_hash_.empty() || ends_.size() > 2 * by_hash_.size() + kSpare) note_all();
 }
 
 // It may have left while it was told of the name that it had before.
@@ -165,15 +219,33 @@ void NearTable::all_changed() {
 }
 
 void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
+  const bool all_proven = std::all_of(weakest_.begin(), weakest_.end(), [&](const auto& weakest) {
+    return !weakest || weakest->holds(proofs, until);
+  });
+  if (!all_proven) end_unproven(proofs, until);
+  while (!ends_.empty() && ends_.top().at <= until) {
+    const End end = ends_.top();
+    ends_.pop();
+    const auto found = by_hash_.find(end.name);
+    if (found == by_hash_.end() || found->second.due != end.at) continue;
+    Name& name = found->second;
+    name.due = TimePoint::max();
+    name.basis.ends_at <= until ? changed(name.hash) : note(name);
+  }
+}
+
+void NearTable::end_unproven(const cache::ProofStates& proofs, TimePoint until) {
   std::vector<NameHash> over;
   for (const auto& [hash, name] : by_hash_)
     if (!name.basis.holds(proofs, until)) over.push_back(name.hash);
   for (const NameHash name : over) changed(name);
+  note_all();
 }
 
 Nanos NearTable::shortest_bound() const {
   Nanos shortest = Nanos::max();
-  for (const auto& [hash, name] : by_hash_) shortest = std::min(shortest, name.basis.max_staleness);
+  for (const std::optional<NearBasis>& weakest : weakest_)
+    if (weakest) shortest = std::min(shortest, weakest->max_staleness);
   return shortest;
 }
 
@@ -181,7 +253,8 @@ Nanos NearTable::shortest_bound() const {
 // and its place.
 std::size_t NearTable::bytes() const {
   constexpr std::size_t kPerKept = 12, kPerName = sizeof(Name) + 64;
-  return kept_count_ * kPerKept + by_hash_.size() * kPerName + clients_.size() * sizeof(Client);
+  return kept_count_ * kPerKept + by_hash_.size() * kPerName + clients_.size() * sizeof(Client) +
+         ends_.size() * sizeof(End);
 }
 
 // The table has forgotten the name before the first client hears of it: a client that leaves in
@@ -194,6 +267,7 @@ void NearTable::end(Name& name, std::uint64_t writer) {
   names_[name.number] = nullptr;
   free_names_.push_back(name.number);
   kept_.remove(name.hash);
+  note_removed();
   tell(holders, ended.mapped(), writer);
 }
 
@@ -203,6 +277,7 @@ void NearTable::remove(NameHash hash) {
   free_names_.push_back(found->second.number);
   by_hash_.erase(found);
   kept_.remove(hash);
+  note_removed();
 }
 
 // Makes the message once. Nothing joins meanwhile, so a number is still that of the same client.

@@ -3,8 +3,12 @@
 // when a name has ended.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,19 +19,15 @@
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/cache.h"
 #include "heatsink/cache/kept_names.h"
+#include "heatsink/policy/policy.h"
 
 namespace heatsink::proxy {
 
 // What a client's value of a name rests on: the copy that it was given.
 struct NearBasis {
   NearBasis() = default;
-  NearBasis(const cache::Copy& copy, const cache::ConsistencyPolicy& policy)
-      : proof(copy.proof),
-        is_proven(policy.level != cache::Level::kTtl),
-        generation(copy.generation),
-        filled_at(copy.fill_sent_at),
-        ends_at(copy.deadline),
-        max_staleness(policy.max_staleness) {}
+  NearBasis(const cache::Copy& copy, const cache::ConsistencyPolicy& policy,
+            const policy::CopyOptions& options);
 
   // Whether the key rule would still serve such a copy at `at`, if nothing but time passes.
   bool holds(const cache::ProofStates& proofs, TimePoint at) const;
@@ -38,6 +38,11 @@ struct NearBasis {
   TimePoint filled_at{};
   TimePoint ends_at{};
   Nanos max_staleness{};
+
+  // From the fill on. A client keeps a value for so long, although the copy goes earlier: the
+  // server goes on to tell of changes, and a key that all clients keep is not asked for, so its
+  // copy goes for want of reads.
+  static constexpr Nanos kLifeMax = std::chrono::minutes(5);
 };
 
 // One per worker; its thread. When a name ends, the table tells each client that keeps it, once,
@@ -98,9 +103,10 @@ class NearTable {
   // `writer`: the session whose command has changed it; 0: not known.
   void changed(NameHash name, std::uint64_t writer = 0);
   void all_changed();
-  // Ends the names that would not hold at `until`: the next call comes by then.
+  // Ends the names that would not hold at `until`: the next call comes by then. Costs O(1), and for
+  // each name that ends O(log n); but O(names) if the proof of any name is too old.
   void look(const cache::ProofStates& proofs, TimePoint until);
-  // The shortest bound of the names; max(): there is none.
+  // The shortest bound of the names since the table was empty; max(): there is none.
   Nanos shortest_bound() const;
 
   bool empty() const { return by_hash_.empty(); }
@@ -117,8 +123,16 @@ class NearTable {
     NameHash hash;
     std::uint32_t number = 0;  // in names_
     NearBasis basis;
-    std::uint32_t changes = 0;    // KeptNames::changes() at the last registration
-    std::vector<Number> holders;  // sorted
+    std::uint32_t changes = 0;         // KeptNames::changes() at the last registration
+    TimePoint due = TimePoint::max();  // its earliest place in ends_
+    std::vector<Number> holders;       // sorted
+  };
+  // look() looks at the name then. Of an older place of the name, or of one that has ended, it
+  // knows by Name::due.
+  struct End {
+    TimePoint at;
+    std::uint64_t name;
+    bool operator>(const End& other) const { return at > other.at; }
   };
   struct Client {
     Holder* holder = nullptr;          // null: free
@@ -128,6 +142,10 @@ class NearTable {
   Name* find_or_add(NameHash name, std::string_view key);
   bool has_room(Number client) const;
   void rest_on(Name& name, const NearBasis& basis);
+  void note(Name& name);
+  void note_all();
+  void note_removed();
+  void end_unproven(const cache::ProofStates& proofs, TimePoint until);
   void hold(Number client, Name& name);
   void end(Name& name, std::uint64_t writer);
   void remove(NameHash name);
@@ -140,9 +158,13 @@ class NearTable {
   std::vector<Client> clients_;
   std::vector<Number> free_clients_;
   std::size_t kept_count_ = 0;
+  // By proof: while this holds, all names of the proof do, but for their ends. None: no name.
+  std::vector<std::optional<NearBasis>> weakest_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 
-// ">2 invalidate [key, ...]", which tells a client in RESP3 to forget the keys.
+// ">2 invalidate [key]" for each, which tells a client in RESP3 to forget the key. A message has
+// one key, as those of a server: redis-rs looks at the first only.
 void append_invalidations(ByteBuffer& out, std::span<const std::string_view> keys);
 
 }  // namespace heatsink::proxy

@@ -170,6 +170,92 @@ TEST_F(NearTableTest, ANameEndsWithItsDeadlineGenerationMasterAndDatabases) {
   EXPECT_THAT(ann.take(), ElementsAre(7)) << "invalidations may have been lost";
 }
 
+// The key is read by no client then, because all of them keep it.
+TEST(NearBasisTest, AClientKeepsAValueForLongerThanItsCopyLives) {
+  policy::CopyOptions options;
+  cache::Copy copy;
+  copy.fill_sent_at = kNow;
+  cache::ConsistencyPolicy consistency;
+  consistency.level = cache::Level::kKey;
+  const auto lives = [&](Nanos copy_lives) {
+    copy.deadline = kNow + copy_lives;
+    return NearBasis(copy, consistency, options).ends_at - kNow;
+  };
+  EXPECT_EQ(lives(options.expire_after_write), NearBasis::kLifeMax);
+  copy.value_ends = kNow + seconds(30);
+  EXPECT_EQ(lives(options.expire_after_write), seconds(30)) << "with its key";
+  EXPECT_EQ(lives(seconds(5)), seconds(5)) << "the rights are not known";
+  consistency.level = cache::Level::kTtl;
+  EXPECT_EQ(lives(options.expire_after_write), options.expire_after_write);
+  consistency.level = cache::Level::kKey;
+  options.acl_staleness = options.expire_after_write;
+  EXPECT_EQ(lives(options.expire_after_write), options.expire_after_write)
+      << "the rights may be unknown";
+}
+
+TEST_F(NearTableTest, ANameEndsAtTheEndOfItsLatestCopy) {
+  const auto ending = [&](Nanos after) {
+    NearBasis out = basis();
+    out.ends_at = kNow + after;
+    return out;
+  };
+  (*proofs)[0].prove(kNow + seconds(100));
+  keep(ann, 7, ending(seconds(10)));
+  keep(ann, 8, ending(seconds(20)));
+  keep(bob, 7, ending(seconds(30)));
+  table.look(*proofs, kNow + seconds(10));
+  EXPECT_THAT(ann.take(), IsEmpty());
+  table.look(*proofs, kNow + seconds(29));
+  EXPECT_THAT(ann.take(), ElementsAre(8));
+  kept.note_change({7});
+  keep(bob, 7, ending(seconds(29)));
+  EXPECT_THAT(ann.take(), ElementsAre(7));
+  EXPECT_THAT(bob.take(), ElementsAre(7));
+  table.look(*proofs, kNow + seconds(29));
+  EXPECT_THAT(bob.take(), ElementsAre(7)) << "the new value ends earlier than the one before";
+}
+
+TEST_F(NearTableTest, TheShortestBoundIsThatOfTheNamesSinceItWasEmpty) {
+  EXPECT_EQ(table.shortest_bound(), Nanos::max());
+  NearBasis is_short = basis();
+  is_short.max_staleness = Millis(20);
+  keep(ann, 7);
+  EXPECT_EQ(table.shortest_bound(), seconds(1));
+  keep(ann, 8, is_short);
+  EXPECT_EQ(table.shortest_bound(), Millis(20));
+  table.look(*proofs, kNow + seconds(1));
+  EXPECT_THAT(ann.take(), ElementsAre(8)) << "and not the other one";
+  table.changed({7});
+  EXPECT_EQ(table.shortest_bound(), Nanos::max());
+}
+
+TEST_F(NearTableTest, NamesOfTwoServersEndByTheirOwnProofs) {
+  NearBasis of_other = basis();
+  of_other.proof = 3;
+  of_other.generation = (*proofs)[3].begin_generation();
+  (*proofs)[3].prove(kNow);
+  keep(ann, 7);
+  keep(ann, 8, of_other);
+  (*proofs)[0].begin_generation();
+  table.look(*proofs, kNow);
+  EXPECT_THAT(ann.take(), ElementsAre(7));
+  table.look(*proofs, kNow);
+  (*proofs)[3].begin_generation();
+  table.look(*proofs, kNow);
+  EXPECT_THAT(ann.take(), ElementsAre(8));
+}
+
+// Otherwise keys that change all the time would take memory for as long as the longest life.
+TEST_F(NearTableTest, EndsOfNamesThatAreGoneTakeLittleMemory) {
+  keep(ann, 1);
+  const std::size_t before = table.bytes();
+  for (int i = 0; i < 100'000; ++i) {
+    keep(ann, 7);
+    table.changed({7});
+  }
+  EXPECT_LT(table.bytes(), before + 50'000);
+}
+
 TEST_F(NearTableTest, ACopyOfLevelTtlEndsWithItsDeadlineOnly) {
   NearBasis rests_on = basis();
   rests_on.is_proven = false;

@@ -39,7 +39,7 @@ Step Session::run_raw(Request& request) {
   if (connection == nullptr) return no_connection(request, step);
   servers_.pin();
   if (near_ != nullptr) {  // a push cannot be told from what a stream sends
-    near_->end_all();
+    near_->end_all_now();
     near_->stop();
   }
   if (request.command->name == "monitor") {
@@ -266,6 +266,10 @@ void Session::put_out(std::string_view bytes) {
 
 void Session::note_output() {
   flush_later();
+  note_buffered_output();
+}
+
+void Session::note_buffered_output() {
   note_reply_memory();
   if (own() == nullptr) return;
   const std::size_t waiting_max = own()->in_big_reply() ? kPauseAt : kept_at_most(4);

@@ -109,6 +109,7 @@ class Session final : public ClientTransport::Listener,
   void flush_replies();
   // The output that has been held since this time goes out now (held_outputs.h).
   void send_held(TimePoint since);
+  void flush_slice();
   void resume();          // retries the request that was waiting
   void close() override;  // at once; later replies are dropped
   void end_stream();      // the client has left: ends a stream that may never end
@@ -239,6 +240,9 @@ class Session final : public ClientTransport::Listener,
     if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
   }
   void flush_or_hold();
+  void flush_in_slices() {
+    if (!flush_due_ && !std::exchange(slice_due_, true)) host_.flush_in_slices(*this);
+  }
   void resume_later() {
     if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
   }
@@ -253,6 +257,8 @@ class Session final : public ClientTransport::Listener,
   bool may_take() const override;
   bool may_parse() const { return !input_.is_stopped() && may_take(); }
   std::size_t take_run(std::string_view bytes, TimePoint now) override {
+    if (near_mode_.is_on) [[unlikely]]
+      return take_cached_read(bytes, now);
     const std::size_t taken = take_gets(bytes, now);
     return taken > 0 ? taken : take_sets(bytes, now);
   }
@@ -269,6 +275,7 @@ class Session final : public ClientTransport::Listener,
   void choose_reading();
   void close_when_flushed() override;
 
+  std::size_t take_cached_read(std::string_view bytes, TimePoint now);  // session_parts.cc
   // session_dispatch.cc, runs of plain requests
   std::size_t take_gets(std::string_view bytes, TimePoint now);
   bool takes_runs() const;
@@ -408,6 +415,7 @@ class Session final : public ClientTransport::Listener,
   }
   void give_behind_all(std::string_view push) override { add_reply(push); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
+  void repeat_pushes_later() override;
   void give_behind_next(std::string_view push) override {
     give_push(push, replies_.empty() ? ReplyQueue::kNone : replies_.first());
   }
@@ -578,7 +586,9 @@ class Session final : public ClientTransport::Listener,
   void add_reply(std::string_view wire);
   void put_out(std::string_view bytes);
   void end_near_names_at_once();
+  void repeat_pushes();
   void note_output();
+  void note_buffered_output();
   void after_reply();
   void fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard);
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
@@ -603,6 +613,7 @@ class Session final : public ClientTransport::Listener,
   Mode mode_ = Mode::kNormal;
   bool used_ = true;         // since the last shrink()
   bool flush_due_ = false;   // flush() runs before the turn ends
+  bool slice_due_ = false;   // flush_slice() runs in one of the next turns
   bool resume_due_ = false;  // resume() runs before the turn ends
 
   MemoryShare memory_;

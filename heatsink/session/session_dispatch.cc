@@ -32,6 +32,12 @@ bool is_unknown_subcommand(const Request& request) {
   return request.command != nullptr && request.command->is_container && request.args().size() > 1;
 }
 
+bool tells_library(const Request& request) {
+  const std::vector<std::string_view>& args = request.args();
+  return args.size() == 4 && equals_ignoring_case(args[0], "client") &&
+         equals_ignoring_case(args[1], "setinfo");
+}
+
 // What the server does not hear from a connection that is in such a stream already.
 bool is_ignored_in_stream(const Request& request) { return request.route == Route::kRaw; }
 
@@ -71,9 +77,13 @@ Step Session::carry_out(Request& request) {
       request.command == nullptr || !request.has_right_arity() || is_unknown_subcommand(request);
   // The server will refuse it, so it changes nothing; but a refused EXEC ends its transaction.
   const bool ends = in_multi_ && request.route == Route::kExec;
-  // A newer server than the table's may know the subcommand, so that one stays pinned.
-  if (refused && request.command != nullptr && !ends && !is_unknown_subcommand(request))
-    request.route = Route::kShared;
+  // A newer server than the table's may know the subcommand, so that one stays pinned. But most
+  // libraries send CLIENT SETINFO first of all, which servers before 7.2 refuse.
+  const bool may_change = is_unknown_subcommand(request) && !tells_library(request);
+  if (refused && request.command != nullptr && !ends && !may_change) request.route = Route::kShared;
+  // Also if the server is about to refuse the command.
+  if (tells_library(request) && equals_ignoring_case(request.args()[2], "lib-name"))
+    stores_in_order_ = NearClient::stores_in_order(request.args()[3]);
   if (user_ == User::kUnauthenticated) {
     // The server checks that the command exists before it checks the login.
     if (refused) {

@@ -205,7 +205,6 @@ void Session::hand_over(CarriedClient& to) {
 void Session::hold_input(bool wanted) {
   if (input_.is_held() == wanted) return;
   input_.hold(wanted);
-  if (wanted) end_near_names();
   choose_reading();
   if (!wanted && input_.is_throttled() && !closed()) resume_later();
 }

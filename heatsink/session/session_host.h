@@ -49,6 +49,9 @@ class SessionHost {
   // due.
   virtual void flush_later(Session& session) = 0;
   virtual void resume_later(Session& session) = 0;
+  // Calls Session::flush_slice() in this turn or in one of the next: a change of a name that many
+  // clients keep is sent in slices, so that other requests do not wait for it.
+  virtual void flush_in_slices(Session& session) = 0;
   // Calls Session::send_held() after a while (held_outputs.h).
   virtual void hold_output(Session& session) = 0;
   // Calls `what` after this time, unless the session is gone by then.

@@ -103,6 +103,12 @@ void Session::flush_replies() {
   flush();
 }
 
+// The output may have gone out meanwhile.
+void Session::flush_slice() {
+  slice_due_ = false;
+  if (!client_.output().empty()) flush();
+}
+
 void Session::send_held(TimePoint since) {
   if (held_since_ == since) flush();
 }
@@ -225,7 +231,7 @@ void Session::finish_if_done() {
 void Session::close_when_flushed() {
   if (life_ == Life::kServes) {
     life_ = Life::kClosing;
-    end_near_names();
+    if (near_ != nullptr) near_->end_all_now();
   }
   flush_later();
 }
@@ -236,7 +242,7 @@ void Session::close_when_flushed() {
 void Session::end_near_names_at_once() {
   const bool hears = presence_ == Presence::kHere && drain_ != Drain::kLeaves;
   if (near_ == nullptr || !hears || traffic_.holds > 0) return;
-  end_near_names();
+  near_->end_all_now();
   if (!closed() && !client_.output().empty()) static_cast<void>(client_.write());
 }
 

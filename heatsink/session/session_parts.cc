@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "heatsink/session/cached_read.h"
 #include "heatsink/session/session.h"
 
 namespace heatsink::proxy {
@@ -292,6 +293,28 @@ void Session::follow_near(const Request& request, Step step, bool is_silent) {
   if (step == Step::kDone && !closed()) near().done(request, is_silent);
 }
 
+// Answers the requests of a CachedRead from a copy, and registers the value for the client. Returns
+// the number of bytes done; 0: the usual way serves them.
+std::size_t Session::take_cached_read(std::string_view bytes, TimePoint now) {
+  const bool may_answer = mode_ == Mode::kNormal && input_.is_at_start() &&
+                          user_ == User::kShared && !reply_off_ && !reply_skip_ &&
+                          near().keeps_reads() && reliefs_.passes_plain_gets();
+  if (!may_answer) return 0;
+  std::vector<std::string_view>& args = parts_.run_args;
+  const std::optional<CachedRead> found = CachedRead::find(bytes, args);
+  if (!found) return 0;
+  Request request(args, found->read);
+  request.now = now;
+  request.command = parts_.commands.find(args);
+  if (request.command == nullptr) return 0;
+  request.facts = &parts_.commands.facts(*request.command);
+  request.route = request.facts->route;
+  if (!reliefs_.serve_with_ttl(parts_, request, CachedRead::kRepliesBefore)) return 0;
+  parts_.counters.add(copies::Count::kCommands, 3);  // the read has been counted
+  if (!closed()) near().done(request, false);
+  return found->size;
+}
+
 // A push never stands inside a reply or a message: the rest of what the client has a part of comes
 // first.
 void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
@@ -300,9 +323,21 @@ void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
     if (behind == ReplyQueue::kNone && replies_.is_begun()) behind = replies_.first();
     if (behind != ReplyQueue::kNone) return replies_.put_behind(behind, push);
     if (own() != nullptr && own()->in_message()) return near_->owe(push);
-    put_out(push);
+    client_.output().append(push);
+    flush_in_slices();
+    note_buffered_output();
     close_if_output_full();
   });
+}
+
+// Well within every cache.max-staleness but the shortest.
+void Session::repeat_pushes_later() {
+  const Nanos bound = parts_.shared.options().max_staleness;
+  host_.call_later(*this, std::min<Nanos>(bound / 8, Millis(125)), &Session::repeat_pushes);
+}
+
+void Session::repeat_pushes() {
+  if (near_ != nullptr && !closed()) near_->repeat_pushes();
 }
 
 // ---- Transaction::Client

@@ -121,6 +121,8 @@ CLIENTS = {
     "redis_py_near": Client("redis_py", ("python3",), PIP, ("python3", "near.py"),
                             variables=(("PYTHONPATH", "packages"),), **NEAR),
     "node_redis_near": Client("node_redis", ("node", "npm"), (NPM,), ("node", "near.js"), **NEAR),
+    "rueidis_near": Client("rueidis", ("go",), (("go", "build", "-o", "near", "."),), ("./near",),
+                           **NEAR),
     "jedis_near": Client("jedis", ("java", "javac", "mvn"), MAVEN, (*JAVA[:-1], "Near"), **NEAR),
     # What fails through the proxy while the server restarts fails without it, too.
     "redis_py_outage": Client(

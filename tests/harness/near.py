@@ -87,7 +87,9 @@ class Resp3Client(RawClient):
             heard.append(self.next())
         return heard[:-1]
 
-    def track(self, *mode):
+    def track(self, *mode, library="redis-py"):
+        """`library`: others hear of some names twice. An old server refuses CLIENT SETINFO."""
+        self.say("CLIENT", "SETINFO", "LIB-NAME", library)
         said = self.say("CLIENT", "TRACKING", "ON", *mode)
         if said != "OK":
             raise AssertionError(f"CLIENT TRACKING ON {mode}: {said}")

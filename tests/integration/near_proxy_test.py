@@ -35,6 +35,7 @@ DIALOGUES = (
     (f"{ON} OPTIN", "RESET", INFO, "CLIENT GETREDIR", "HELLO 3", INFO),
     (f"{ON} NOLOOP", "HELLO 2", INFO, "CLIENT GETREDIR", "HELLO 3", INFO),
     ("MULTI", ON, INFO, "EXEC", INFO, "CLIENT TRACKING OFF"),
+    (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "PTTL k", "GET k", "EXEC", INFO),
     (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "GET k", "EXEC", INFO),
     (f"{ON} OPTIN", "CLIENT CACHING YES", "MULTI", "DISCARD", INFO),
     ("HELLO 2", ON, INFO, "CLIENT GETREDIR", "CLIENT CACHING YES", "CLIENT TRACKING OFF", INFO),
@@ -94,6 +95,14 @@ class Pays(ThroughTheProxy):
             self.assertTrue(heard[0].startswith("WRONGTYPE"))
             self.assertEqual(heard[1:], [ends[2]])
             self.assertEqual(client.events(("SET", "cold:1", "1")), ["OK"], "it does not have it")
+
+    def test_a_library_may_store_a_reply_after_what_follows_it(self):
+        """redis-rs handles a push when it comes, and the reply before it when its task runs."""
+        self.to_server().ask("SET", "cold:1", "1")
+        client = self.keep_open(Resp3Client(self.port())).track(library="redis-rs")
+        heard = client.events(("GET", "cold:1"))
+        self.assertEqual(heard, [b"1", invalidate(b"cold:1")])
+        self.assertEqual(client.next(), invalidate(b"cold:1"))
 
     def test_mget(self):
         client, server = self.near(), self.to_server()
@@ -164,6 +173,71 @@ class Pays(ThroughTheProxy):
             heard = client.events()
             self.assertEqual([push for push in heard if push[1] is None], [])
             self.assertEqual(ended(heard, names), set(names))
+
+
+class CachedReads(ThroughTheProxy):
+    """As rueidis reads: the value and the time that its key has left, in one transaction."""
+
+    def setUp(self):
+        super().setUp()
+        self.client, self.server = self.near("OPTIN"), self.to_server()
+
+    def reads(self, key, *read):
+        """[time, value], and the names that end behind them."""
+        words = read or ("GET", key)
+        heard = self.client.events(("CLIENT", "CACHING", "YES"), ("MULTI",), ("PTTL", key), words,
+                                   ("EXEC",))  # fmt: skip
+        self.assertEqual(heard[:4], ["OK", "OK", "QUEUED", "QUEUED"])
+        return heard[4], ended(heard[5:], [key])
+
+    def kept(self, key, *read):
+        return until(lambda: (got := self.reads(key, *read)) and not got[1] and got[0],
+                     PATIENCE_S, f"{key} is kept")  # fmt: skip
+
+    def transactions(self):
+        stats = self.server.ask("INFO", "commandstats").decode()
+        found = re.search(r"cmdstat_exec:calls=(\d+)", stats)
+        return int(found[1]) if found else 0
+
+    def is_read_without_the_server(self):
+        before = self.transactions()
+        self.reads("k")
+        return self.transactions() == before
+
+    def test_a_copy_answers(self):
+        self.server.ask("SET", "k", "1")
+        self.server.ask("SET", "lives", "2", "PX", 100_000)
+        self.assertEqual(self.kept("k"), [-1, b"1"])
+        self.assertEqual(self.kept("k", "STRLEN", "k"), [-1, 1])
+        self.assertEqual(self.kept("none"), [-2, None])
+        left, value = self.kept("lives")
+        self.assertEqual(value, b"2")
+        self.assertTrue(0 < left <= 100_000, left)
+        until(self.is_read_without_the_server, PATIENCE_S, "a copy answers")
+
+    def test_what_is_kept_is_told_of(self):
+        for i in range(20):
+            self.server.ask("SET", "k", i)
+            self.assertEqual(self.kept("k"), [-1, str(i).encode()])
+            self.server.ask("SET", "k", "new")
+            self.is_told(self.client, "k")
+
+    def test_what_no_copy_answers_ends(self):
+        self.server.ask("SET", "cold:1", "1")
+        for _ in range(10):
+            self.assertEqual(self.reads("cold:1"), ([-1, b"1"], {"cold:1"}))
+
+    def test_only_what_it_asks_for(self):
+        """OPTIN: the transaction is kept only behind CLIENT CACHING YES."""
+        self.server.ask("SET", "k", "1")
+        self.kept("k")
+        self.server.ask("SET", "k", "2")
+        self.is_told(self.client, "k")
+        for _ in range(10):
+            heard = self.client.events(("MULTI",), ("PTTL", "k"), ("GET", "k"), ("EXEC",))
+            self.assertEqual(heard, ["OK", "QUEUED", "QUEUED", [-1, b"2"]])
+        self.server.ask("SET", "k", "3")
+        self.assertEqual(self.client.events(), [])
 
 
 class PastTheProxy(ThroughTheProxy):

@@ -130,6 +130,12 @@ class PlayedHost final : public proxy::SessionHost,
   PlayedHost(const PlayedHost&) = delete;
 
   void flush_later(proxy::Session& /*session*/) override { flush_due_ = true; }
+  // As if others came first.
+  void flush_in_slices(proxy::Session& /*session*/) override {
+    loop.call_after(Millis(1), [this] {
+      if (!is_ended) session->flush_slice();
+    });
+  }
   void resume_later(proxy::Session& /*session*/) override { resume_due_ = true; }
   void hold_output(proxy::Session& /*session*/) override {
     loop.call_after(proxy::HeldOutputs::kLongest, [this, since = loop.now()] {

@@ -614,6 +614,7 @@ class Session final : public ClientTransport::Listener,
   bool used_ = true;         // since the last shrink()
   bool flush_due_ = false;   // flush() runs before the turn ends
   bool slice_due_ = false;   // flush_slice() runs in one of the next turns
+  bool repeat_due_ = false;  // repeat_pushes() runs in a while
   bool resume_due_ = false;  // resume() runs before the turn ends
 
   MemoryShare memory_;

@@ -61,22 +61,24 @@ class Reader {
     const json::value& value = member(of, name);
     if (value.is_null()) return kNotKnown;
     const double out = value.is_number() ? value.to_number<double>() : -1;
-    if (!(out >= 0 && out <= max)) fail(name, "must be a number of 0 or more");
-    return out;
+    if (out >= 0 && out <= max) return out;
+    fail(name, "must be a number of 0 or more");
+    return 0;  // a caller may make an integer of it
   }
   // From -max to max; null is NaN.
   double signed_number(const json::object& of, std::string_view name, double max) {
     const json::value& value = member(of, name);
     if (value.is_null()) return kNotKnown;
     const double out = value.is_number() ? value.to_number<double>() : kNotKnown;
-    if (!(std::abs(out) <= max)) fail(name, "must be a number");
-    return out;
+    if (std::abs(out) <= max) return out;
+    fail(name, "must be a number");
+    return 0;
   }
   double known(const json::object& of, std::string_view name, double max = kRateMax) {
     const double out = number(of, name, max);
     if (!std::isnan(out)) return out;
     fail(name, "must be a number");
-    return 0;  // a caller may make an integer of it
+    return 0;
   }
   std::string text(const json::object& of, std::string_view name) {
     const json::value& value = member(of, name);

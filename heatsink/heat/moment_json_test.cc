@@ -79,6 +79,8 @@ TEST(MomentJson, AnythingElseIsRefusedWithItsMember) {
   EXPECT_THAT(problem_of(with("2.025E1", "-1")), HasSubstr("\"rate\" must be a number"));
   EXPECT_THAT(problem_of(with("2.025E1", "1e300")), HasSubstr("\"rate\" must be a number"));
   EXPECT_THAT(problem_of(with("2.025E1", "null")), HasSubstr("\"rate\" must be a number"));
+  EXPECT_THAT(problem_of(with("\"db\":", "\"db\":7e52,\"x\":")),
+              HasSubstr("\"db\" must be a number of 0 or more"));
   EXPECT_THAT(problem_of(with("\"db\":", "\"db\":null,\"x\":")),
               HasSubstr("\"db\" must be a number"));
   EXPECT_THAT(problem_of(with("-5E-1", "-1e300")),

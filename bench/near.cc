@@ -129,11 +129,8 @@ std::size_t kept_pairs(const NearCrowd& crowd, Number readers, Number keys) {
   return kept;
 }
 
-int fan_out(int port, Number clients, Number keys, int rounds) {
-  Crew crew(port, clients, keys, true);
-  NearCrowd& crowd = crew.crowd;
-  say("joined");
-  wait_for_line();
+// All clients read all keys, until they keep them.
+void keep_all(NearCrowd& crowd, Number clients, Number keys) {
   for (Number key = 0; key < keys; ++key) read_until_kept(crowd, 0, key);
   // The proxy does not know this library, so it tells it twice of what had no copy yet.
   const TimePoint told_twice = BootClock::now() + Millis(500);
@@ -145,6 +142,14 @@ int fan_out(int port, Number clients, Number keys, int rounds) {
   }
   crowd.settle();
   crowd.turn(BootClock::now() + Millis(100));
+}
+
+int fan_out(int port, Number clients, Number keys, int rounds) {
+  Crew crew(port, clients, keys, true);
+  NearCrowd& crowd = crew.crowd;
+  say("joined");
+  wait_for_line();
+  keep_all(crowd, clients, keys);
   say(std::to_string(kept_pairs(crowd, clients, keys)));
   wait_for_line();
 

@@ -17,8 +17,6 @@
 
 namespace heatsink::proxy {
 
-constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1000));
-
 class FakeHolder final : public NearTable::Holder {
  public:
   explicit FakeHolder(std::uint64_t its_id) : id_(its_id) {}
@@ -43,6 +41,9 @@ class FakeHolder final : public NearTable::Holder {
 };
 
 class NearTableTest : public testing::Test {
+ public:
+  static constexpr TimePoint kNow = TimePoint(std::chrono::seconds(1000));
+
  protected:
   NearTableTest() {
     generation = proofs->operator[](0).begin_generation();

@@ -124,6 +124,7 @@ TEST_F(NearTableTest, ANameEndsWithItsDeadlineGenerationMasterAndDatabases) {
 
 // The key is read by no client then, because all of them keep it.
 TEST(NearBasisTest, AClientKeepsAValueForLongerThanItsCopyLives) {
+  constexpr TimePoint kNow = NearTableTest::kNow;
   policy::CopyOptions options;
   cache::Copy copy;
   copy.fill_sent_at = kNow;

@@ -26,8 +26,8 @@ void NearMail::change(std::size_t worker, Change change) {
 }
 
 void NearMail::put(std::size_t from, const std::vector<NameHash>& changed,
-                   const std::shared_ptr<HeldWriter>& writer) {
-  if (writer) writer->workers_left = slots_.size() - (from == kKeeper ? 0 : 1);
+                   const std::shared_ptr<HeldWriter>& writer, std::size_t more) {
+  if (writer) writer->workers_left = slots_.size() - (from == kKeeper ? 0 : 1) + more;
   for (std::size_t worker = 0; worker < slots_.size(); ++worker) {
     if (worker == from) continue;
     change(worker, [&](Content& content) {

@@ -44,9 +44,10 @@ class NearMail {
     std::vector<std::shared_ptr<HeldWriter>> writers;
   };
 
-  // For all workers but the one that it comes from, or kKeeper. `writer`: null: none is held.
+  // For all workers but the one that it comes from, or kKeeper. `writer`: null: none is held. It is
+  // released when as many workers have called marked(), and `more`.
   void put(std::size_t from, const std::vector<NameHash>& changed,
-           const std::shared_ptr<HeldWriter>& writer = nullptr);
+           const std::shared_ptr<HeldWriter>& writer = nullptr, std::size_t more = 0);
   void put_proof_changed();  // for all workers
   Content take(std::size_t worker);
   void marked(HeldWriter& writer) {

@@ -18,7 +18,8 @@ void NearPushes::written(const Pending& pending) {
   const bool is_here = writer != nullptr && !writer->closed();
   const std::uint64_t id = is_here ? writer->id() : 0;
   for (const NameHash name : names) table_.changed(name, id);
-  if (!mail_.has_others()) return;
+  const bool waits_here = table_.told() != table_.begun();
+  if (!mail_.has_others() && !waits_here) return;
   std::shared_ptr<copies::HeldWriter> held;
   if (is_here && !writer->closed()) {
     writer->hold();
@@ -26,7 +27,16 @@ void NearPushes::written(const Pending& pending) {
     held->worker = worker_;
     held->session = id;
   }
-  mail_.put(worker_, names, held);
+  if (held && waits_here) waiting_.push_back({table_.begun(), held});
+  mail_.put(worker_, names, held, waits_here ? 1 : 0);
+}
+
+// The next slice follows in the next turn.
+void NearPushes::tell_more() {
+  table_.tell_more();
+  for (; !waiting_.empty() && waiting_.front().until <= table_.told(); waiting_.pop_front())
+    mail_.marked(*waiting_.front().writer);
+  if (table_.told() != table_.begun()) loop_.post([] {});
 }
 
 void NearPushes::take_mail() {
@@ -37,7 +47,14 @@ void NearPushes::take_mail() {
     for (const NameHash name : mail.changed) table_.changed(name);
   }
   if (mail.proof_changed) look(Nanos(0));
-  for (const auto& writer : mail.writers) mail_.marked(*writer);
+  const bool waits = table_.told() != table_.begun();
+  for (const auto& writer : mail.writers) {
+    if (waits) {
+      waiting_.push_back({table_.begun(), writer});
+    } else {
+      mail_.marked(*writer);
+    }
+  }
 }
 
 void NearPushes::look(Nanos next_look) { table_.look(shared_.proofs, loop_.clock() + next_look); }

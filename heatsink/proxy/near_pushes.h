@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
 
 #include "heatsink/base/clock.h"
 #include "heatsink/command/pending.h"
@@ -21,7 +23,11 @@ class NearPushes {
  public:
   // All outlive it.
   NearPushes(SharedState& shared, net::EventLoop& loop, std::size_t worker, copies::NearMail& mail)
-      : shared_(shared), loop_(loop), worker_(worker), mail_(mail), table_(shared.kept_names) {}
+      : shared_(shared),
+        loop_(loop),
+        worker_(worker),
+        mail_(mail),
+        table_(shared.kept_names, shared.clients_told_at_once) {}
   ~NearPushes() { loop_.cancel(timer_); }
   NearPushes(const NearPushes&) = delete;
 
@@ -51,6 +57,7 @@ class NearPushes {
   void take_mail();
   // At the end of a turn.
   void end_turn() {
+    if (table_.told() != table_.begun()) tell_more();
     if (timer_ == 0 && !table_.empty()) look_later();
     figures_.clients.store(table_.clients(), std::memory_order_relaxed);
     figures_.kept.store(table_.kept(), std::memory_order_relaxed);
@@ -61,7 +68,14 @@ class NearPushes {
   static constexpr Nanos kLookInterval = Millis(50);
   static constexpr Nanos kLookIntervalMin = Millis(2);
 
+  // A writer whose replies are held until the clients here have been told as far as that.
+  struct Waiting {
+    std::uint64_t until;  // NearTable::told()
+    std::shared_ptr<copies::HeldWriter> writer;
+  };
+
   void written(const Pending& pending);
+  void tell_more();
   Nanos look_interval() const;
   void look_later();
   void look(Nanos next_look);
@@ -72,6 +86,7 @@ class NearPushes {
   copies::NearMail& mail_;
   NearTable table_;
   net::TimerId timer_ = 0;
+  std::deque<Waiting> waiting_;  // by `until`
   Figures figures_;
 };
 

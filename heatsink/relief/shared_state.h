@@ -45,6 +45,8 @@ struct SharedState : ServersState {
                private_connections.load(std::memory_order_relaxed) <
            connections_max;
   }
+  // See NearTable. Tests play with fewer.
+  std::size_t clients_told_at_once = 1024;
   // Memory that the process had in RAM when it began to serve, without program files, OpenSSL and
   // the counters of keys: stacks, and tables of fixed size.
   std::atomic<std::uint64_t> fixed_bytes{0};

@@ -295,15 +295,15 @@ void NearClient::executed(bool ran) {
 
 // A value that the client has by now is ended at once. One whose reply is still kept behind others
 // is ended behind it, too: a push in front of it would be of no use.
-void NearClient::end_name(NameHash name, std::string_view wire, bool by_itself) {
+void NearClient::end_name(NameHash name, std::string_view wire, NearTable::EndedBy by) {
   if (state_.protocol_ != resp::Protocol::kResp3) return;
-  if (by_itself && state_.near_mode_.skips_own) return;
+  if (by != NearTable::EndedBy::kOther && state_.near_mode_.skips_own) return;
   parts_.count(copies::Count::kNearEnded);
   const auto kept = std::find_if(behind_.rbegin(), behind_.rend(), [&](const Kept& each) {
     return each.name == name && client_.owes(each.behind);
   });
   const ReplyQueue::Ticket behind = kept == behind_.rend() ? ReplyQueue::kNone : kept->behind;
-  if (by_itself) {
+  if (by == NearTable::EndedBy::kItself) {
     client_.give_behind_next(wire);
   } else {
     client_.give_push(wire, ReplyQueue::kNone);

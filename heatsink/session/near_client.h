@@ -107,7 +107,7 @@ class NearClient final : private NearTable::Holder {
 
   // NearTable::Holder
   std::uint64_t id() const override { return client_.id(); }
-  void end_name(NameHash name, std::string_view wire, bool by_itself) override;
+  void end_name(NameHash name, std::string_view wire, NearTable::EndedBy by) override;
 
   Step tracking(const Request& request, bool on);
   std::optional<std::string_view> read_modes(const Request& request, NearMode& asked,

@@ -68,6 +68,7 @@ bool NearBasis::holds(const cache::ProofStates& proofs, TimePoint at) const {
 
 NearTable::~NearTable() {
   for (const auto& [hash, name] : by_hash_) kept_.remove(name.hash);
+  for (const Telling& telling : tellings_) kept_.remove(telling.name);
 }
 
 NearTable::Number NearTable::join(Holder& holder) {
@@ -90,11 +91,14 @@ void NearTable::leave(Number client) {
 void NearTable::forget_all(Number client) {
   const std::vector<std::uint32_t> names = std::exchange(clients_[client].names, {});
   for (const std::uint32_t number : names) {
+    if (names_[number] == nullptr) continue;  // it is being told
     Name& name = *names_[number];
     remove_from(name.holders, client);
     --kept_count_;
     if (name.holders.empty()) remove(name.hash);
   }
+  for (Telling& telling : tellings_)
+    if (take_out(client, telling)) --kept_count_;
 }
 
 // Null: there is no room, or another name has this hash.
@@ -102,16 +106,21 @@ NearTable::Name* NearTable::find_or_add(NameHash name, std::string_view key) {
   if (const auto found = by_hash_.find(name.value); found != by_hash_.end())
     return found->second.key == key ? &found->second : nullptr;
   if (by_hash_.size() >= kNamesMax || key.size() > kNameBytesMax) return nullptr;
+  Name& added = by_hash_.try_emplace(name.value, key, name).first->second;
+  added.number = free_number();
+  names_[added.number] = &added;
+  kept_.add(name);
+  return &added;
+}
+
+std::uint32_t NearTable::free_number() {
   if (free_names_.empty()) {
     names_.push_back(nullptr);
     free_names_.push_back(static_cast<std::uint32_t>(names_.size() - 1));
   }
-  Name& added = by_hash_.try_emplace(name.value, key, name).first->second;
-  added.number = free_names_.back();
+  const std::uint32_t number = free_names_.back();
   free_names_.pop_back();
-  names_[added.number] = &added;
-  kept_.add(name);
-  return &added;
+  return number;
 }
 
 bool NearTable::has_room(Number client) const {
@@ -130,7 +139,14 @@ void NearTable::rest_on(Name& name, const NearBasis& basis) {
     name.changes = changes;
     now = basis;
     note(name);
-    const std::vector<Number> before = std::exchange(name.holders, {});
+    std::vector<Number> before = std::exchange(name.holders, {});
+    if (before.size() > slice_) {
+      begin_telling(name, std::move(before), 0);
+      name.number = free_number();
+      names_[name.number] = &name;
+      kept_.add(name.hash);
+      return;
+    }
     for (const Number each : before) remove_from(clients_[each].names, name.number);
     kept_count_ -= before.size();
     return tell(before, name, 0);
@@ -201,12 +217,15 @@ void NearTable::forget(Number client, NameHash hash) {
 void NearTable::end_all(Number client) {
   const std::vector<std::uint32_t> names = std::exchange(clients_[client].names, {});
   for (const std::uint32_t number : names) {
+    if (names_[number] == nullptr) continue;  // it is being told
     Name& name = *names_[number];
     remove_from(name.holders, client);
     --kept_count_;
     tell({client}, name, 0);
     if (name.holders.empty()) remove(name.hash);
   }
+  for (Telling& telling : tellings_)
+    if (take_out(client, telling)) tell_one(client, telling);
 }
 
 void NearTable::changed(NameHash name, std::uint64_t writer) {
@@ -215,7 +234,7 @@ void NearTable::changed(NameHash name, std::uint64_t writer) {
 }
 
 void NearTable::all_changed() {
-  while (!by_hash_.empty()) end(by_hash_.begin()->second, 0);
+  while (!by_hash_.empty()) end_whole(by_hash_.begin()->second, 0);
 }
 
 void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
@@ -230,7 +249,7 @@ void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
     if (found == by_hash_.end() || found->second.due != end.at) continue;
     Name& name = found->second;
     name.due = TimePoint::max();
-    name.basis.ends_at <= until ? changed(name.hash) : note(name);
+    name.basis.ends_at <= until ? end_whole(name, 0) : note(name);
   }
 }
 
@@ -238,7 +257,10 @@ void NearTable::end_unproven(const cache::ProofStates& proofs, TimePoint until) 
   std::vector<NameHash> over;
   for (const auto& [hash, name] : by_hash_)
     if (!name.basis.holds(proofs, until)) over.push_back(name.hash);
-  for (const NameHash name : over) changed(name);
+  for (const NameHash name : over) {
+    const auto found = by_hash_.find(name.value);
+    if (found != by_hash_.end()) end_whole(found->second, 0);
+  }
   note_all();
 }
 
@@ -257,9 +279,67 @@ std::size_t NearTable::bytes() const {
          ends_.size() * sizeof(End);
 }
 
+void NearTable::end(Name& name, std::uint64_t writer) {
+  if (name.holders.size() <= slice_) return end_whole(name, writer);
+  begin_telling(name, std::move(name.holders), writer);
+  by_hash_.erase(by_hash_.find(name.hash.value));
+  note_removed();
+}
+
+void NearTable::begin_telling(const Name& name, std::vector<Number> holders, std::uint64_t writer) {
+  ByteBuffer wire;
+  const std::string_view key = name.key;
+  append_invalidations(wire, {&key, 1});
+  names_[name.number] = nullptr;
+  tellings_.push_back(
+      {++begun_, name.hash, name.number, std::string(wire.view()), writer, std::move(holders)});
+}
+
+// Nothing begins to be told meanwhile; but a client may leave.
+void NearTable::tell_more() {
+  std::size_t told = 0;
+  for (; told < slice_ && !tellings_.empty(); ++told) {
+    Telling& telling = tellings_.front();
+    if (telling.next < telling.holders.size()) tell_one(telling.holders[telling.next++], telling);
+    end_told();
+  }
+}
+
+void NearTable::end_told() {
+  while (!tellings_.empty() && tellings_.front().next >= tellings_.front().holders.size()) {
+    free_names_.push_back(tellings_.front().number);
+    kept_.remove(tellings_.front().name);
+    tellings_.pop_front();
+  }
+}
+
+void NearTable::tell_now(Number client, NameHash name) {
+  for (Telling& telling : tellings_)
+    if (telling.name == name && take_out(client, telling)) tell_one(client, telling);
+}
+
+void NearTable::tell_one(Number client, const Telling& telling) {
+  remove_from(clients_[client].names, telling.number);
+  --kept_count_;
+  Holder* const holder = clients_[client].holder;
+  if (holder == nullptr) return;
+  const bool by_itself = telling.writer != 0 && holder->id() == telling.writer;
+  holder->end_name(telling.name, telling.wire,
+                   by_itself ? EndedBy::kItselfEarlier : EndedBy::kOther);
+}
+
+// False: the client is not one of those that have not been told yet.
+bool NearTable::take_out(Number client, Telling& telling) {
+  const auto from = telling.holders.begin() + static_cast<std::ptrdiff_t>(telling.next);
+  const auto at = std::lower_bound(from, telling.holders.end(), client);
+  if (at == telling.holders.end() || *at != client) return false;
+  telling.holders.erase(at);
+  return true;
+}
+
 // The table has forgotten the name before the first client hears of it: a client that leaves in
 // this call finds everything in order.
-void NearTable::end(Name& name, std::uint64_t writer) {
+void NearTable::end_whole(Name& name, std::uint64_t writer) {
   const std::vector<Number> holders = std::exchange(name.holders, {});
   for (const Number each : holders) remove_from(clients_[each].names, name.number);
   kept_count_ -= holders.size();
@@ -288,7 +368,8 @@ void NearTable::tell(const std::vector<Number>& holders, const Name& name, std::
   for (const Number each : holders) {
     Holder* const holder = clients_[each].holder;
     if (holder == nullptr) continue;
-    holder->end_name(name.hash, wire.view(), writer != 0 && holder->id() == writer);
+    const bool by_itself = writer != 0 && holder->id() == writer;
+    holder->end_name(name.hash, wire.view(), by_itself ? EndedBy::kItself : EndedBy::kOther);
   }
 }
 

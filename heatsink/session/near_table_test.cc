@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -12,8 +13,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "heatsink/base/byte_buffer.h"
+#include "heatsink/session/near_table_for_test.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -21,57 +24,6 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr TimePoint kNow = TimePoint(seconds(1000));
-
-class FakeHolder final : public NearTable::Holder {
- public:
-  explicit FakeHolder(std::uint64_t its_id) : id_(its_id) {}
-  std::uint64_t id() const override { return id_; }
-  void end_name(NameHash name, std::string_view wire, bool by_itself) override {
-    told.push_back(name.value);
-    wires.emplace_back(wire);
-    own += by_itself ? 1 : 0;
-    if (leaves != nullptr) std::exchange(leaves, nullptr)->leave(number);
-  }
-  std::vector<std::uint64_t> take() { return std::exchange(told, {}); }
-
-  std::vector<std::uint64_t> told;
-  std::vector<std::string> wires;
-  int own = 0;
-  NearTable* leaves = nullptr;
-  NearTable::Number number = 0;
-
- private:
-  const std::uint64_t id_;
-};
-
-class NearTableTest : public testing::Test {
- protected:
-  NearTableTest() {
-    generation = proofs->operator[](0).begin_generation();
-    (*proofs)[0].prove(kNow);
-    for (FakeHolder* each : {&ann, &bob}) each->number = table.join(*each);
-  }
-  NearBasis basis() const {
-    NearBasis out;
-    out.generation = generation;
-    out.filled_at = kNow;
-    out.ends_at = kNow + seconds(60);
-    out.max_staleness = seconds(1);
-    return out;
-  }
-  bool keep(const FakeHolder& who, std::uint64_t name, std::optional<NearBasis> rests_on) {
-    return table.keep(who.number, {name}, "k" + std::to_string(name), [&] { return rests_on; });
-  }
-  bool keep(const FakeHolder& who, std::uint64_t name) { return keep(who, name, basis()); }
-
-  std::unique_ptr<cache::ProofStates> proofs = std::make_unique<cache::ProofStates>();
-  cache::Generation generation;
-  cache::KeptNames kept;
-  NearTable table{kept};
-  FakeHolder ann{1}, bob{2};
-};
 
 TEST_F(NearTableTest, EachClientThatKeepsANameIsToldOnce) {
   EXPECT_TRUE(keep(ann, 7));
@@ -172,6 +124,7 @@ TEST_F(NearTableTest, ANameEndsWithItsDeadlineGenerationMasterAndDatabases) {
 
 // The key is read by no client then, because all of them keep it.
 TEST(NearBasisTest, AClientKeepsAValueForLongerThanItsCopyLives) {
+  constexpr TimePoint kNow = NearTableTest::kNow;
   policy::CopyOptions options;
   cache::Copy copy;
   copy.fill_sent_at = kNow;
@@ -323,47 +276,70 @@ TEST_F(NearTableTest, TheNumberAndTheLengthOfNamesAreLimited) {
       << "another name with the same hash";
 }
 
-// Against a model: sets of clients by name.
+// Against a model: sets of clients by name, and what each client is owed. What a client is told it
+// was owed, and in the end each has been told all.
 TEST_F(NearTableTest, ItDoesWhatSetsWouldDo) {
   constexpr std::size_t kClients = 20, kNames = 50;
-  std::mt19937 random(1);
-  std::vector<std::unique_ptr<FakeHolder>> holders;
-  for (std::size_t i = 0; i < kClients; ++i) {
-    holders.push_back(std::make_unique<FakeHolder>(i + 10));
-    holders.back()->number = table.join(*holders.back());
-  }
-  std::array<std::set<std::size_t>, kNames> model;
-  std::size_t told = 0;
-  for (int i = 0; i < 100'000; ++i) {
-    const std::size_t client = random() % kClients, name = random() % kNames;
-    FakeHolder& holder = *holders[client];
-    const std::size_t what = random() % 100;
-    if (what < 70) {
-      keep(holder, name + 1);
-      model[name].insert(client);
-    } else if (what < 80) {
-      table.forget(holder.number, {name + 1});
-      model[name].erase(client);
-    } else if (what < 98) {
-      table.changed({name + 1});
-      for (std::size_t each = 0; each < kClients; ++each) {
-        const bool was_told = !holders[each]->take().empty();
-        ASSERT_EQ(was_told, model[name].contains(each));
-        told += was_told ? 1 : 0;
-      }
-      model[name].clear();
-    } else {
-      table.leave(holder.number);
-      for (auto& each : model) each.erase(client);
-      holder.number = table.join(holder);
+  for (const std::size_t slice : {1000U, 5U, 1U}) {
+    NearTable played(kept, slice);
+    std::mt19937 random(static_cast<unsigned>(slice));
+    std::vector<std::unique_ptr<FakeHolder>> holders;
+    for (std::size_t i = 0; i < kClients; ++i) {
+      holders.push_back(std::make_unique<FakeHolder>(i + 10));
+      holders.back()->number = played.join(*holders.back());
     }
+    std::array<std::set<std::size_t>, kNames> model;
+    std::array<std::array<int, kNames>, kClients> owed{};
+    std::size_t told = 0;
+    const auto hear = [&] {
+      for (std::size_t client = 0; client < kClients; ++client)
+        for (const std::uint64_t name : holders[client]->take()) {
+          ASSERT_GT(owed[client][name - 1]--, 0) << "slice " << slice;
+          ++told;
+        }
+    };
+    for (int i = 0; i < 50'000; ++i) {
+      const std::size_t client = random() % kClients, name = random() % kNames;
+      FakeHolder& holder = *holders[client];
+      const std::size_t what = random() % 100;
+      if (what < 60) {
+        played.keep(holder.number, {name + 1}, "k", [&] { return std::optional(basis()); });
+        model[name].insert(client);
+        hear();
+        ASSERT_EQ(owed[client][name], 0);
+      } else if (what < 70) {
+        played.forget(holder.number, {name + 1});
+        model[name].erase(client);
+      } else if (what < 78) {
+        for (const std::size_t each : model[name]) ++owed[each][name];
+        model[name].clear();
+        played.changed({name + 1});
+      } else if (what < 97) {
+        if (played.told() != played.begun()) played.tell_more();
+      } else {
+        if (what == 97) {
+          for (std::size_t each = 0; each < kNames; ++each)
+            if (model[each].erase(client) > 0) ++owed[client][each];
+          played.end_all(holder.number);
+          hear();
+        }
+        for (auto& each : model) each.erase(client);
+        owed[client] = {};
+        played.leave(holder.number);
+        holder.number = played.join(holder);
+      }
+      hear();
+    }
+    while (played.told() != played.begun()) played.tell_more();
+    hear();
+    for (const auto& each : owed) EXPECT_EQ(std::count(each.begin(), each.end(), 0), kNames);
+    std::size_t kept_in_model = 0;
+    for (const auto& each : model) kept_in_model += each.size();
+    EXPECT_EQ(played.kept(), kept_in_model);
+    EXPECT_GT(told, 1000U);
+    for (const auto& each : holders) played.leave(each->number);
+    EXPECT_FALSE(kept.any());
   }
-  std::size_t kept_in_model = 0;
-  for (const auto& each : model) kept_in_model += each.size();
-  EXPECT_EQ(table.kept(), kept_in_model);
-  EXPECT_GT(told, 1000U);
-  for (const auto& each : holders) table.leave(each->number);
-  EXPECT_FALSE(kept.any());
 }
 
 }  // namespace

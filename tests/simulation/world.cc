@@ -36,6 +36,7 @@ struct World::ProxyProcess {
         shared(options, net::parse_upstream_url(options.upstream).value(), seed),
         keeper_node(network, name),
         keeper(shared, keeper_node.poller()) {
+    if (seed % 2 == 0) shared.clients_told_at_once = 1;
     shared.upstream_address.set_addresses({address_of(shared.upstream.address.port)});
     keeper_node.hear_later_by(conditions.push_delay);
     if (conditions.tear > Nanos(0)) keeper_node.tear_before(kSecondOfAFill, conditions.tear);

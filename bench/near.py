@@ -5,8 +5,8 @@
     bench/near.py [--only reads cost fan-out] [--clients 10000]
 
 reads    50 and 500 clients read 20 000 times a second in all, zipf 1.1 of 10 000 keys, with one
-         write for 1000 reads. Each keeps what it reads until it is told otherwise: by the server
-         (direct), by the server behind heatsink (off), by heatsink (pays).
+         write for 1000 reads. Each keeps what it reads until a push ends it. The pushes come from
+         the server (direct), from the server behind heatsink (off), or from heatsink (pays).
 cost     50 clients read 100 hot keys as fast as replies come. CPU time of the proxy per read of
          clients that track, beside that of clients that do not; none uses what it keeps.
 fan-out  all clients keep the same 100 keys, and one of these changes: how long it takes until the
@@ -17,6 +17,7 @@ could not run.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import resource
@@ -75,7 +76,7 @@ class Bench:
             getattr(self, kind.replace("-", "_"))()
         for text in self._missed:
             print(f"missed: {text}")
-        return 1 if self._missed else 0
+        return not self._missed
 
     def judge(self, name, reached, asked, unit=""):
         """`reached`, with what is asked behind it."""
@@ -86,7 +87,7 @@ class Bench:
     def stage(self, stack, name, settings):
         """A server, and its proxy; settings None: no proxy. Both are stopped with `stack`."""
         server = Server(f"server-{name}", self._folder)
-        stack.append(server)
+        stack.callback(server.stop)
         server.begin()
         if settings is None:
             return server, None
@@ -94,13 +95,13 @@ class Bench:
         proxy = Proxy(f"proxy-{name}", program.resolve(), server,
                       ["--set=proxy.maximum-clients=20000",
                        *(f"--set={each}" for each in settings)], self._folder)  # fmt: skip
-        stack.append(proxy)
+        stack.callback(proxy.stop)
         proxy.begin()
         return server, proxy
 
     def crowd(self, stack, *words):
         crowd = Crowd(self._options.programs / "bench/bench_near", *words)
-        stack.append(crowd)
+        stack.callback(crowd.stop)
         return crowd
 
     def reads(self):
@@ -109,8 +110,7 @@ class Bench:
         print("|---|---|---|---|---|---|---|")
         for clients in (50, 500):
             for path in ("direct", "off", "pays"):
-                stack = []
-                try:
+                with contextlib.ExitStack() as stack:
                     settings = None if path == "direct" else [f"proxy.client-tracking={path}"]
                     server, proxy = self.stage(stack, path, settings)
                     port = (proxy or server).port
@@ -119,8 +119,6 @@ class Bench:
                     began, before = time.monotonic(), work_of(server, proxy)
                     told = crowd.figures()
                     took, after = time.monotonic() - began, work_of(server, proxy)
-                finally:
-                    stop(stack)
                 cpu, commands, own = (after[i] - before[i] for i in range(3))
                 used, commands = 1e6 * cpu / told["reads"], commands / took
                 own = f"{1e6 * own / told['reads']:.2f}" if proxy else "-"
@@ -130,8 +128,8 @@ class Bench:
                       f"{push['p99']:.2f}, {push['max']:.2f} |", flush=True)  # fmt: skip
 
     def cost(self):
-        stack, spent = [], {"tracks": [], "plain": []}
-        try:
+        spent = {"tracks": [], "plain": []}
+        with contextlib.ExitStack() as stack:
             _, proxy = self.stage(stack, "cost", ["proxy.client-tracking=pays", *FOR_GOOD])
             for each in range(2 * self._options.rounds):
                 kind = ("tracks", "plain", "plain", "tracks")[each % 4]
@@ -141,16 +139,14 @@ class Bench:
                 replies = crowd.figures()["replies"]
                 spent[kind].append(1e6 * (proxy.cpu_seconds() - before) / replies)
                 crowd.stop()
-        finally:
-            stop(stack)
         tracks, plain = (statistics.median(spent[kind]) for kind in ("tracks", "plain"))
         ratio = self.judge("proxy CPU of clients that track", tracks / plain, 1.1)
         print(f"proxy CPU per read: {tracks:.2f} us of clients that track, {plain:.2f} us of "
               f"others: {ratio}")  # fmt: skip
 
     def fan_out(self):
-        stack, clients = [], self._options.clients
-        try:
+        clients = self._options.clients
+        with contextlib.ExitStack() as stack:
             _, proxy = self.stage(stack, "fan-out", ["proxy.client-tracking=pays", *FOR_GOOD])
             crowd = self.crowd(stack, "fan-out", proxy.port, clients, KEYS, 20)
             crowd.line()
@@ -160,8 +156,6 @@ class Bench:
             each = (settled_bytes(proxy.pid) - before) / max(kept, 1)
             crowd.go_on()
             told = crowd.figures()
-        finally:
-            stop(stack)
         print(f"{clients} clients keep {KEYS} keys: {kept} of {clients * KEYS} registrations, "
               f"{self.judge('bytes per registration', each, 64)} bytes each")  # fmt: skip
         if kept < clients * KEYS or told["untold"] > 0:
@@ -194,9 +188,9 @@ def settled_bytes(pid):
     return 0
 
 
-def stop(stack):
-    for each in reversed(stack):
-        each.stop()
+def run(options, stack):
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="heatsink-bench-"))
+    return Bench(options, folder).run()
 
 
 def main():
@@ -211,16 +205,7 @@ def main():
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    processes.end_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="heatsink-bench-") as folder:
-            return Bench(options, folder).run()
-    except (processes.BenchError, OSError) as error:
-        print(f"near: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("near: interrupted", file=sys.stderr)
-        return 2
+    return processes.run_bench("near", run, options)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@
 
 namespace heatsink::bench {
 
-// "k0" .. of so many keys. A client that tracks keeps what it has read until it is told to forget
-// it, as client libraries do, and without a limit.
+// "k0" .. of so many keys. A client that tracks keeps what it has read until a push ends it, as
+// client libraries do, and without a limit.
 class NearCrowd {
  public:
   using Number = std::uint32_t;  // of a client, of a key

@@ -210,26 +210,21 @@ def parse_options():
     return options
 
 
+def run(options, stack):
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="heatsink-bench-"))
+    print(head(), flush=True)
+    rows = []
+    groups = [[share for share in options.writes if (share > 0) == written]
+              for written in (False, True)]  # fmt: skip
+    for workers, kind, writes in itertools.product(options.workers, options.kinds, groups):
+        if writes:
+            rows += run_kind(options, pathlib.Path(folder), kind, workers, writes)
+    print(f"\n{summary(rows)}")
+    return not any(row.missed() for row in rows)
+
+
 def main():
-    options = parse_options()
-    processes.end_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="heatsink-bench-") as folder:
-            print(head(), flush=True)
-            rows = []
-            groups = [[share for share in options.writes if (share > 0) == written]
-                      for written in (False, True)]  # fmt: skip
-            for workers, kind, writes in itertools.product(options.workers, options.kinds, groups):
-                if writes:
-                    rows += run_kind(options, pathlib.Path(folder), kind, workers, writes)
-            print(f"\n{summary(rows)}")
-            return 1 if any(row.missed() for row in rows) else 0
-    except (processes.BenchError, OSError) as error:
-        print(f"total: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("total: interrupted", file=sys.stderr)
-        return 2
+    return processes.run_bench("total", run, parse_options())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ void NearPushes::written(const Pending& pending) {
   const bool is_here = writer != nullptr && !writer->closed();
   const std::uint64_t id = is_here ? writer->id() : 0;
   for (const NameHash name : names) table_.changed(name, id);
-  const bool waits_here = table_.told() != table_.begun();
+  const bool waits_here = table_.is_telling();
   if (!mail_.has_others() && !waits_here) return;
   std::shared_ptr<copies::HeldWriter> held;
   if (is_here && !writer->closed()) {
@@ -36,7 +36,7 @@ void NearPushes::tell_more() {
   table_.tell_more();
   for (; !waiting_.empty() && waiting_.front().until <= table_.told(); waiting_.pop_front())
     mail_.marked(*waiting_.front().writer);
-  if (table_.told() != table_.begun()) loop_.post([] {});
+  if (table_.is_telling()) loop_.post([] {});
 }
 
 void NearPushes::take_mail() {
@@ -47,7 +47,7 @@ void NearPushes::take_mail() {
     for (const NameHash name : mail.changed) table_.changed(name);
   }
   if (mail.proof_changed) look(Nanos(0));
-  const bool waits = table_.told() != table_.begun();
+  const bool waits = table_.is_telling();
   for (const auto& writer : mail.writers) {
     if (waits) {
       waiting_.push_back({table_.begun(), writer});

@@ -57,7 +57,7 @@ class NearPushes {
   void take_mail();
   // At the end of a turn.
   void end_turn() {
-    if (table_.told() != table_.begun()) tell_more();
+    if (table_.is_telling()) tell_more();
     if (timer_ == 0 && !table_.empty()) look_later();
     figures_.clients.store(table_.clients(), std::memory_order_relaxed);
     figures_.kept.store(table_.kept(), std::memory_order_relaxed);

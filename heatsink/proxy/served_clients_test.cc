@@ -117,7 +117,7 @@ TEST_F(ServedClientsTest, PushesToManyGoOutInSlices) {
   constexpr NearTable::Number kMany = 600;
   options.client_tracking = policy::ClientTracking::kPays;
   begin();
-  NearTable table(shared->kept_names);
+  NearTable table(shared->kept_names, shared->clients_told_at_once);
   session_parts->near_table = &table;
   std::vector<std::uint64_t> ids;
   for (NearTable::Number i = 0; i < kMany; ++i) {

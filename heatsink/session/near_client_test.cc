@@ -24,7 +24,7 @@ class NearClientTest : public SessionPartsTest, public NearClient::Client {
  protected:
   NearClientTest() {
     start_parts();
-    table_.emplace(shared->kept_names);
+    table_.emplace(shared->kept_names, shared->clients_told_at_once);
     session_parts->near_table = &*table_;
     state.protocol_ = resp::Protocol::kResp3;
     near.emplace(*session_parts, state, traffic, *this);
@@ -204,7 +204,7 @@ TEST_F(NearClientTest, APushDoesNotOvertakeTheReplyThatItEnds) {
 
 // The reply of such a read is owed still: what the client has until then must not be forgotten.
 TEST_F(NearClientTest, AnEarlierValueIsKeptUntilTheReplyHasCome) {
-  state.stores_in_order_ = true;  // it is told once
+  state.stores_in_order_ = true;  // no push comes twice
   track();
   has_copy("k");
   done({"GET", "k"}, {"k"});

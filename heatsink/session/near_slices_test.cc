@@ -59,7 +59,7 @@ TEST_F(SlicedNamesTest, WhoReadsTheNameAgainIsToldBefore) {
   sliced.changed({7});
   EXPECT_TRUE(keep_sliced(eve, 7));
   EXPECT_THAT(eve.take(), ElementsAre(7));
-  while (sliced.told() != sliced.begun()) sliced.tell_more();
+  while (sliced.is_telling()) sliced.tell_more();
   EXPECT_THAT(eve.take(), IsEmpty());
   EXPECT_EQ(sliced.kept(), 1U);
   sliced.changed({7});
@@ -74,7 +74,7 @@ TEST_F(SlicedNamesTest, WhoLeavesIsNotTold) {
   sliced.end_all(eve.number);
   EXPECT_THAT(eve.take(), ElementsAre(7)) << "it goes to another worker";
   EXPECT_FALSE(sliced.keeps_any(eve.number));
-  while (sliced.told() != sliced.begun()) sliced.tell_more();
+  while (sliced.is_telling()) sliced.tell_more();
   EXPECT_THAT(new_one.told, IsEmpty());
   EXPECT_THAT(cat.told, IsEmpty());
   EXPECT_THAT(dan.told, ElementsAre(7));
@@ -84,7 +84,7 @@ TEST_F(SlicedNamesTest, ALaterCopyOfAChangedNameBeginsAnew) {
   kept.note_change({7});
   keep_sliced(eve, 7);
   EXPECT_THAT(eve.take(), ElementsAre(7));
-  while (sliced.told() != sliced.begun()) sliced.tell_more();
+  while (sliced.is_telling()) sliced.tell_more();
   EXPECT_EQ(told(), 2U);
   EXPECT_EQ(sliced.kept(), 1U);
   EXPECT_TRUE(kept.has({7}));

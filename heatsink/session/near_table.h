@@ -77,11 +77,8 @@ class NearTable {
   };
   using Number = std::uint32_t;
 
-  // So many clients hear of a name at once.
-  static constexpr std::size_t kSlice = 1024;
-
-  explicit NearTable(cache::KeptNames& kept, std::size_t slice = kSlice)
-      : kept_(kept), slice_(slice) {}
+  // `slice`: so many clients hear of a name at once.
+  NearTable(cache::KeptNames& kept, std::size_t slice) : kept_(kept), slice_(slice) {}
   ~NearTable();
   NearTable(const NearTable&) = delete;
 
@@ -118,7 +115,8 @@ class NearTable {
   void changed(NameHash name, std::uint64_t writer = 0);
   std::uint64_t begun() const { return begun_; }
   std::uint64_t told() const { return tellings_.empty() ? begun_ : tellings_.front().sequence - 1; }
-  void tell_more();  // once per turn, while the two differ
+  bool is_telling() const { return !tellings_.empty(); }  // the two differ
+  void tell_more();                                       // once per turn, while it is
   void all_changed();
   // Ends the names that would not hold at `until`: the next call comes by then. Costs O(1), and for
   // each name that ends O(log n); but O(names) if the proof of any name is too old.
@@ -156,8 +154,6 @@ class NearTable {
     std::vector<std::uint32_t> names;  // by number, sorted
   };
 
-  Name* find_or_add(NameHash name, std::string_view key);
-  bool has_room(Number client) const;
   // A name that has ended, and has to be told to many clients. Its number stays theirs, and it is
   // counted in KeptNames, until they have been told.
   struct Telling {
@@ -170,6 +166,8 @@ class NearTable {
     std::size_t next = 0;         // those before have been told
   };
 
+  Name* find_or_add(NameHash name, std::string_view key);
+  bool has_room(Number client) const;
   void rest_on(Name& name, const NearBasis& basis);
   void note(Name& name);
   void note_all();

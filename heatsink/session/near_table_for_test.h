@@ -66,7 +66,7 @@ class NearTableTest : public testing::Test {
   std::unique_ptr<cache::ProofStates> proofs = std::make_unique<cache::ProofStates>();
   cache::Generation generation;
   cache::KeptNames kept;
-  NearTable table{kept};
+  NearTable table{kept, 1024};
   FakeHolder ann{1}, bob{2};
 };
 

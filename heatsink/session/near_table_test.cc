@@ -276,8 +276,8 @@ TEST_F(NearTableTest, TheNumberAndTheLengthOfNamesAreLimited) {
       << "another name with the same hash";
 }
 
-// Against a model: sets of clients by name, and what each client is owed. What a client is told it
-// was owed, and in the end each has been told all.
+// Against a model: sets of clients by name, and what the table owes each client. A client hears
+// nothing else, and in the end all of it.
 TEST_F(NearTableTest, ItDoesWhatSetsWouldDo) {
   constexpr std::size_t kClients = 20, kNames = 50;
   for (const std::size_t slice : {1000U, 5U, 1U}) {
@@ -315,7 +315,7 @@ TEST_F(NearTableTest, ItDoesWhatSetsWouldDo) {
         model[name].clear();
         played.changed({name + 1});
       } else if (what < 97) {
-        if (played.told() != played.begun()) played.tell_more();
+        if (played.is_telling()) played.tell_more();
       } else {
         if (what == 97) {
           for (std::size_t each = 0; each < kNames; ++each)
@@ -330,7 +330,7 @@ TEST_F(NearTableTest, ItDoesWhatSetsWouldDo) {
       }
       hear();
     }
-    while (played.told() != played.begun()) played.tell_more();
+    while (played.is_telling()) played.tell_more();
     hear();
     for (const auto& each : owed) EXPECT_EQ(std::count(each.begin(), each.end(), 0), kNames);
     std::size_t kept_in_model = 0;

@@ -79,10 +79,11 @@ Step Session::carry_out(Request& request) {
   const bool ends = in_multi_ && request.route == Route::kExec;
   // A newer server than the table's may know the subcommand, so that one stays pinned. But most
   // libraries send CLIENT SETINFO first of all, which servers before 7.2 refuse.
-  const bool may_change = is_unknown_subcommand(request) && !tells_library(request);
+  const bool is_setinfo = tells_library(request);
+  const bool may_change = is_unknown_subcommand(request) && !is_setinfo;
   if (refused && request.command != nullptr && !ends && !may_change) request.route = Route::kShared;
   // Also if the server is about to refuse the command.
-  if (tells_library(request) && equals_ignoring_case(request.args()[2], "lib-name"))
+  if (is_setinfo && equals_ignoring_case(request.args()[2], "lib-name"))
     stores_in_order_ = NearClient::stores_in_order(request.args()[3]);
   if (user_ == User::kUnauthenticated) {
     // The server checks that the command exists before it checks the login.

@@ -19,6 +19,9 @@ proxy         CPU time of the proxy, all its threads
 proxy+server  CPU time of both
 server        CPU time of the server
 hits          reads that copies answered, in percent of all operations
+stolen        CPU time of this machine that its host gave to other machines, in the worst run. Such
+              time counts as a process's own, so --rounds pairs are played again if it is more than
+              3 %, once, and those with the least of it count
 
 What is asked stands behind what is reached: "0.95*>=1.00" misses it.
 
@@ -46,11 +49,12 @@ import tempfile
 import processes
 from copies import Connection, Proxy, Server, command
 from total_keys import KINDS, TABLE_KINDS, TRACES, keys_of
-from total_table import Played, head, make_row, summary
+from total_table import Played, calmest, head, make_row, stolen_of, summary
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLIENTS = 50
 VALUE = b"v" * 64
+STOLEN_MAX = 0.03
 
 
 def fill(port, names):
@@ -95,13 +99,14 @@ class Side:
 
     def play(self, load, seconds):
         hits, own, server = self._work()
+        stolen = processes.StolenTime()
         first_line = self._played % self._lines + 1
         told = subprocess.run(
             [*load, "--target", f"redis://127.0.0.1:{self._proxy.port}",
              "--for", f"{round(1000 * seconds)}ms", "--first-line", str(first_line)],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        work = self._work()
+        work, share_stolen = self._work(), stolen.share()
         if told.returncode != 0:
             raise processes.BenchError(f"heatsink load failed: {told.stderr or told.stdout}")
         figures = json.loads(told.stdout)
@@ -112,7 +117,7 @@ class Side:
         return Played(
             rate=done / figures["seconds"], proxy_us=(work[1] - own) / done * 1e6,
             server_us=(work[2] - server) / done * 1e6, p99_ms=figures["p99_ms"],
-            hits=(work[0] - hits) / done,
+            hits=(work[0] - hits) / done, stolen=share_stolen,
         )  # fmt: skip
 
     def _work(self):
@@ -124,11 +129,13 @@ def measure(options, load, default, other):
     for side in (default, other):
         side.play(load, options.warm)
     pairs = []
-    for number in range(options.rounds):
+    for number in range(2 * options.rounds):
+        if sum(stolen_of(pair) <= STOLEN_MAX for pair in pairs) >= options.rounds:
+            break
         order = [default, other] if number % 2 == 0 else [other, default]
         played = {side: side.play(load, options.seconds) for side in order}
         pairs.append((played[default], played[other]))
-    return pairs
+    return calmest(pairs, options.rounds)
 
 
 def sides_of(options, workers, writes, lines, folder):

@@ -19,6 +19,7 @@ class Played:
     server_us: float
     p99_ms: float
     hits: float  # share of the operations
+    stolen: float = 0.0  # share of the machine's CPU time that its host gave to others
 
     @property
     def total_us(self):
@@ -52,6 +53,17 @@ def asked_of(kind, pipeline, hits):
     return asked + ([Asked("proxy", 0.85), Asked("p99", 1.0)] if fast else [])
 
 
+def stolen_of(pair):
+    """Of the run that the host disturbed more."""
+    return max(played.stolen for played in pair)
+
+
+def calmest(pairs, count):
+    """`count` of the pairs, those that the host disturbed least, as they were played."""
+    kept = sorted(range(len(pairs)), key=lambda at: stolen_of(pairs[at]))[:count]
+    return [pairs[at] for at in sorted(kept)]
+
+
 def ratios_of(pairs):
     """Medians of the ratios within each pair (default, other)."""
 
@@ -83,7 +95,8 @@ class Row:
             for side in (0, 1)
         )
         hits = f"{100 * self._median(0, 'hits'):3.0f} %"
-        return f"{self.name:{NAME_WIDTH}}{''.join(cells)}{hits}  {sides}"
+        stolen = f"{100 * max(map(stolen_of, self.pairs)):3.0f} %"
+        return f"{self.name:{NAME_WIDTH}}{''.join(cells)}{hits}  {stolen}   {sides}"
 
     def _cell(self, ratio, asked):
         reached = f"{self.ratios[ratio]:.2f}"
@@ -106,8 +119,8 @@ def make_row(kind, pipeline, writes, workers, pairs):
 
 def head():
     return (f"{'default to no copies':{NAME_WIDTH}}"
-            f"{''.join(title.ljust(CELL_WIDTH) for title, _ in COLUMNS)}hits   us per operation: "
-            "proxy + server, of both sides")  # fmt: skip
+            f"{''.join(title.ljust(CELL_WIDTH) for title, _ in COLUMNS)}hits   stolen  us per "
+            "operation: proxy + server, of both sides")  # fmt: skip
 
 
 def summary(rows):

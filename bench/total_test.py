@@ -7,11 +7,11 @@ import tempfile
 import unittest
 
 import total_keys
-from total_table import Asked, Played, asked_of, head, make_row, ratios_of, summary
+from total_table import Asked, Played, asked_of, calmest, head, make_row, ratios_of, summary
 
 
-def played(rate=100.0, proxy=1.0, server=1.0, p99=1.0, hits=0.0):
-    return Played(rate, proxy, server, p99, hits)
+def played(rate=100.0, proxy=1.0, server=1.0, p99=1.0, hits=0.0, stolen=0.0):
+    return Played(rate, proxy, server, p99, hits, stolen)
 
 
 class Arithmetic(unittest.TestCase):
@@ -27,6 +27,15 @@ class Arithmetic(unittest.TestCase):
 
     def test_a_server_without_work_is_no_division_by_zero(self):
         self.assertGreater(ratios_of([(played(server=1), played(server=0))])["server"], 1000)
+
+    def test_pairs_that_the_host_disturbed_do_not_count(self):
+        first, bad, last = (
+            (played(rate=1, stolen=0.02), played(stolen=0.01)),
+            (played(rate=2, stolen=0.01), played(stolen=0.3)),
+            (played(rate=3, stolen=0.0), played(stolen=0.0)),
+        )
+        self.assertEqual(calmest([first, bad, last], 2), [first, last])
+        self.assertEqual(calmest([bad], 2), [bad])
 
     def test_a_ratio_is_judged_as_it_is_printed(self):
         self.assertTrue(Asked("total", 1.0).met({"total": 1.0049}))
@@ -64,7 +73,7 @@ class Table(unittest.TestCase):
         self.assertEqual(
             self.rows[0].text(),
             "scarab, P=1, GET, 1 worker          0.90*>=1.00  2.00         1.50*<=0.90  "
-            "1.00         1.00          80 %  2.00 + 1.00 | 1.00 + 1.00",
+            "1.00         1.00          80 %    0 %   2.00 + 1.00 | 1.00 + 1.00",
         )
         self.assertRegex(self.rows[1].text(), r"^never, P=16, SET 10 %, 2 workers +1\.00 >=0\.97 ")
 

@@ -68,9 +68,9 @@ int run_alert(int argc, char** argv) {
   ConfigFaults faults = apply_configuration(flags, rows);
   add_contradictions(options, rows, faults);
   if (faults.empty() && !options.alerts.has_target())
-    faults.push_back({ErrorCode::kInvalidArgument,
-                      "no target is set: set alerts.webhook-file, alerts.webhook, "
-                      "alerts.command or alerts.log, in the file of --config or with --set"});
+    faults.push_back(
+        invalid_argument("no target is set: set alerts.webhook-file, alerts.webhook, "
+                         "alerts.command or alerts.log, in the file of --config or with --set"));
   print_faults(faults, "heatsink alert", std::cerr);
   if (!faults.empty()) return kMisused;
   std::signal(SIGPIPE, SIG_IGN);

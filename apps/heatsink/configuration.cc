@@ -27,7 +27,7 @@ void require_readable(ConfigFaults& faults, std::string_view option, const Resul
 }
 
 void require(ConfigFaults& faults, bool truth, std::string_view sentence) {
-  if (!truth) faults.push_back({ErrorCode::kInvalidArgument, std::string(sentence)});
+  if (!truth) faults.push_back(invalid_argument(std::string(sentence)));
 }
 
 void check_token(ConfigFaults& faults, const policy::ProxyOptions& options) {
@@ -83,9 +83,9 @@ void check_rules(ConfigFaults& faults, const policy::ProxyOptions& options,
   for (const policy::RuleFault& fault : policy::rule_faults(options)) {
     const std::string& match = options.rules[fault.rule].match;
     const std::string name = match.empty() ? "" : " (" + printable(match, 64) + ")";
-    faults.push_back({ErrorCode::kInvalidArgument, rules.origin(fault.rule) + ": rule " +
-                                                       std::to_string(fault.rule + 1) + name +
-                                                       ": " + fault.sentence});
+    faults.push_back(invalid_argument(rules.origin(fault.rule) + ": rule " +
+                                      std::to_string(fault.rule + 1) + name + ": " +
+                                      fault.sentence));
     if (faults.size() >= kConfigFaultsMax) return;
   }
 }
@@ -94,9 +94,8 @@ void check_warming(ConfigFaults& faults, const policy::ProxyOptions& options,
                    const OptionList& items) {
   for (const policy::WarmingFault& fault : policy::warming_faults(options.warming)) {
     if (faults.size() >= kConfigFaultsMax) return;
-    faults.push_back({ErrorCode::kInvalidArgument, items.origin(fault.item) + ": warming " +
-                                                       std::to_string(fault.item + 1) + ": " +
-                                                       fault.sentence});
+    faults.push_back(invalid_argument(items.origin(fault.item) + ": warming " +
+                                      std::to_string(fault.item + 1) + ": " + fault.sentence));
   }
 }
 
@@ -153,10 +152,10 @@ ConfigFaults contradictions(const policy::ProxyOptions& options, const OptionSet
   require(faults, options.maximum_value_bytes <= options.maximum_bytes,
           "cache.maximum-value-bytes must not be larger than cache.maximum-bytes");
   if (std::string fault = policy::fleet_fault(options); !fault.empty())
-    faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
+    faults.push_back(invalid_argument(std::move(fault)));
   require(faults, policy::announced_fault(options).empty(), policy::announced_fault(options));
   if (std::string fault = policy::automatic_fault(options); !fault.empty())
-    faults.push_back({ErrorCode::kInvalidArgument, std::move(fault)});
+    faults.push_back(invalid_argument(std::move(fault)));
   for (const std::string& fault : policy::alert_faults(options.alerts))
     require(faults, false, fault);
   check_rules(faults, options, *rows.find_list("rules"));

@@ -39,7 +39,7 @@ Result<double> parse_number(const std::string& text, double min, double max, con
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= min && value <= max))
-    return Error{ErrorCode::kInvalidArgument, form};
+    return invalid_argument(form);
   return value;
 }
 
@@ -79,7 +79,7 @@ Result<replay::Capacity> parse_capacity(const std::string& text) {
   }
   Result<Bytes> bytes = parse_bytes(text);
   if (!bytes || *bytes < kibibytes(64) || *bytes >= replay::kNoByteLimit) {
-    return Error{ErrorCode::kInvalidArgument, kCapacityForm};
+    return invalid_argument(kCapacityForm);
   }
   return replay::Capacity{kCopiesWithBytes, *bytes};
 }

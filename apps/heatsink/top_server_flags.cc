@@ -52,8 +52,8 @@ Status check_names(const std::vector<std::string>& sources) {
   for (const std::string& name : sources) {
     if (name == kProxy && sources.size() == 1) continue;
     if (name == kProxy)
-      return Error{ErrorCode::kInvalidArgument,
-                   "--source: proxy cannot be combined with other sources: give it alone"};
+      return invalid_argument(
+          "--source: proxy cannot be combined with other sources: give it alone");
     const Status known = observe::check_source_name(name);
     if (!known) return Error{known.error().code, "--source: " + known.error().message};
   }
@@ -68,14 +68,12 @@ Status check_sources(const ServerFlags& flags, const std::vector<std::string>& s
   const bool is_of_capture = flags.interface != ServerFlags().interface || !flags.ports.empty() ||
                              flags.replies != ServerFlags().replies;
   if (is_of_capture && !names(kCapture) && (!names(kAuto) || flags.url.empty()))
-    return Error{ErrorCode::kInvalidArgument,
-                 "--interface, --port and --replies need --source capture"};
+    return invalid_argument("--interface, --port and --replies need --source capture");
   if (flags.url.empty() && flags.sources != kCapture && flags.sources != kProxy &&
       flags.sources != kAuto) {
-    return Error{
-        ErrorCode::kInvalidArgument,
+    return invalid_argument(
         "--source " + flags.sources +
-            " needs a server, as in redis://host[:port]; only capture and proxy work without one"};
+        " needs a server, as in redis://host[:port]; only capture and proxy work without one");
   }
   return Unit{};
 }

@@ -99,8 +99,7 @@ Status set_time(WarmFlags& flags) {
                    "--for: " + format_duration(flags.run.lasts) + " is too long: " +
                        format_duration(report::WarmOrder::kLastsMax) + " is the longest"};
     if (flags.run.lasts >= std::chrono::seconds(1)) return Unit{};
-    return Error{ErrorCode::kInvalidArgument,
-                 "no duration: add --for 30m or --until 20:30 (at least 1s)"};
+    return invalid_argument("no duration: add --for 30m or --until 20:30 (at least 1s)");
   }
   const auto now = std::chrono::system_clock::now();
   const Result<WallTime> until = policy::next_time_of_day(flags.until, now);
@@ -113,16 +112,15 @@ Status set_time(WarmFlags& flags) {
 Status choose_keys(WarmFlags& flags) {
   if (flags.run.pattern) {
     if (!flags.run.keys.empty()) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "--pattern and keys cannot be combined: use two commands (they may overlap)"};
+      return invalid_argument(
+          "--pattern and keys cannot be combined: use two commands (they may overlap)");
     }
     if (std::string fault = report::pattern_fault(*flags.run.pattern); !fault.empty())
-      return Error{ErrorCode::kInvalidArgument, "--pattern: " + fault};
+      return invalid_argument("--pattern: " + fault);
     return Unit{};
   }
   if (!flags.run.keys.empty()) return Unit{};
-  return Error{ErrorCode::kInvalidArgument,
-               "no keys: give KEY..., --pattern GLOB or --file FILE; or use --list"};
+  return invalid_argument("no keys: give KEY..., --pattern GLOB or --file FILE; or use --list");
 }
 
 Status complete(WarmFlags& flags) {

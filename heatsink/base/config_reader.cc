@@ -42,7 +42,7 @@ std::string unknown_group(const OptionSet& options, const std::string& path) {
 void ConfigReader::fault(int line, std::string message) {
   if (faults_.size() >= kConfigFaultsMax) return;
   const std::string place = line > 0 ? ":" + std::to_string(line) : "";
-  faults_.push_back({ErrorCode::kInvalidArgument, name_ + place + ": " + std::move(message)});
+  faults_.push_back(invalid_argument(name_ + place + ": " + std::move(message)));
   if (faults_.size() == kConfigFaultsMax) {
     faults_.back().message +=
         " (and perhaps more: stopped after " + std::to_string(kConfigFaultsMax) + " faults)";

@@ -50,9 +50,8 @@ Status OptionSet::set(std::string_view name, std::string_view text) {
 Status OptionSet::set_assignment(std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    return Error{ErrorCode::kInvalidArgument,
-                 told("'" + printable(assignment, 64) +
-                      "' has no '=': write option=value, as in detection.window=10s")};
+    return invalid_argument(told("'" + printable(assignment, 64) +
+                                 "' has no '=': write option=value, as in detection.window=10s"));
   }
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -73,7 +72,7 @@ OptionList* OptionSet::find_list(std::string_view name) const {
 Error OptionSet::unknown_name(std::string_view name) const {
   // Accepts "rules", but also "rules.match" and "rules[0].match", as other programs write it.
   if (const OptionList* list = find_list(name.substr(0, name.find_first_of(".["))))
-    return {ErrorCode::kInvalidArgument, told(list->not_one_value())};
+    return invalid_argument(told(list->not_one_value()));
   std::vector<std::string> names;
   names.reserve(rows_.size() + lists_.size());
   for (const OptionRow& row : rows_) names.push_back(row.name);

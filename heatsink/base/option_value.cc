@@ -13,9 +13,7 @@
 namespace heatsink {
 namespace {
 
-Error malformed_value(std::string_view fix) {
-  return {ErrorCode::kInvalidArgument, std::string(fix)};
-}
+Error malformed_value(std::string_view fix) { return invalid_argument(std::string(fix)); }
 
 template <class T>
 Result<T> parse_number(std::string_view text, std::string_view fix) {

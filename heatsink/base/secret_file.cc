@@ -14,11 +14,10 @@ Status check_secret(std::string_view secret) {
       std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (writable && secret.size() >= kSecretBytesMin && secret.size() <= kSecretBytesMax)
     return Unit{};
-  return Error{
-      ErrorCode::kInvalidArgument,
+  return invalid_argument(
       "a secret must be one line of " + std::to_string(kSecretBytesMin) + " to " +
-          std::to_string(kSecretBytesMax) +
-          " printable ASCII characters without spaces; make one with: openssl rand -hex 32"};
+      std::to_string(kSecretBytesMax) +
+      " printable ASCII characters without spaces; make one with: openssl rand -hex 32");
 }
 
 Result<std::string> read_secret_file(const std::string& path) {
@@ -48,12 +47,10 @@ Result<std::string> read_password_file(const std::string& path) {
   line.resize(static_cast<std::size_t>(file.gcount()));
   line.resize(std::min(line.find('\n'), line.size()));
   if (line.ends_with('\r')) line.pop_back();
-  if (line.empty())
-    return Error{ErrorCode::kInvalidArgument, named + " has no password: its first line is empty"};
+  if (line.empty()) return invalid_argument(named + " has no password: its first line is empty");
   if (line.size() > kPasswordBytesMax || line.find('\0') != std::string::npos)
-    return Error{ErrorCode::kInvalidArgument, named + ": a password must be one line of at most " +
-                                                  std::to_string(kPasswordBytesMax) +
-                                                  " bytes, without null bytes"};
+    return invalid_argument(named + ": a password must be one line of at most " +
+                            std::to_string(kPasswordBytesMax) + " bytes, without null bytes");
   return line;
 }
 

@@ -70,8 +70,8 @@ std::string format_scaled(std::uint64_t count, const std::array<UnitRow, N>& uni
 Result<Bytes> parse_bytes(std::string_view text) {
   std::uint64_t count = 0;
   if (!parse_scaled(text, kByteUnits, std::numeric_limits<std::int64_t>::max(), count)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a size: " + std::string(kBytesForm)};
+    return invalid_argument("'" + std::string(text) +
+                            "' is not a size: " + std::string(kBytesForm));
   }
   return Bytes{count};
 }
@@ -84,8 +84,8 @@ Result<Share> parse_share(std::string_view text) {
   double number = 0;
   const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || rest != digits.data() + digits.size() || !std::isfinite(number)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a percentage: " + std::string(kShareForm)};
+    return invalid_argument("'" + std::string(text) +
+                            "' is not a percentage: " + std::string(kShareForm));
   }
   return Share{percent ? number / 100 : number};
 }
@@ -108,8 +108,8 @@ Result<Nanos> parse_duration(std::string_view text) {
   std::uint64_t count = 0;
   if (text != "0" &&
       !parse_scaled(text, kTimeUnits, std::numeric_limits<std::int64_t>::max(), count)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "'" + std::string(text) + "' is not a duration: " + std::string(kDurationForm)};
+    return invalid_argument("'" + std::string(text) +
+                            "' is not a duration: " + std::string(kDurationForm));
   }
   return Nanos(static_cast<std::int64_t>(count));
 }

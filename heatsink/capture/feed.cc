@@ -30,16 +30,14 @@ Status check(const FeedOptions& options) {
   const auto& ports = options.ports;
   if (ports.empty() || ports.size() > CaptureFeed::kPortsMax ||
       std::find(ports.begin(), ports.end(), 0) != ports.end()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("a live capture needs 1 to {} server ports, each from 1 to 65535",
-                             CaptureFeed::kPortsMax)};
+    return invalid_argument(fmt::format(
+        "a live capture needs 1 to {} server ports, each from 1 to 65535", CaptureFeed::kPortsMax));
   }
   if (options.hosts.size() > CaptureFeed::kHostsMax ||
       !std::all_of(options.hosts.begin(), options.hosts.end(), is_numeric)) {
-    return Error{
-        ErrorCode::kInvalidArgument,
+    return invalid_argument(
         fmt::format("a live capture takes at most {} server addresses, each a numeric IP address",
-                    CaptureFeed::kHostsMax)};
+                    CaptureFeed::kHostsMax));
   }
   return Unit{};
 }

@@ -17,15 +17,14 @@ Result<std::unique_ptr<PacketFile>> PacketFile::open(ReadBytes read) {
   if (!there) return there.error();
   const std::string_view magic = window.view(*there);
   if (!recognises(magic)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "not a capture file: use pcap or pcapng, as written by tcpdump -w"};
+    return invalid_argument("not a capture file: use pcap or pcapng, as written by tcpdump -w");
   }
   if (is_pcap(magic)) return open_pcap(std::move(window));
   return open_pcapng(std::move(window));
 }
 
 Error cut_off(std::uint64_t packets) {
-  return {ErrorCode::kInvalidArgument, fmt::format("the file is cut off after packet {}", packets)};
+  return invalid_argument(fmt::format("the file is cut off after packet {}", packets));
 }
 
 }  // namespace heatsink::capture

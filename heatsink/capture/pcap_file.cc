@@ -43,10 +43,9 @@ class PcapFile final : public PacketFile {
 
  private:
   Error damaged(std::uint32_t size) const {
-    return {
-        ErrorCode::kInvalidArgument,
+    return invalid_argument(
         fmt::format("the file is damaged after packet {}: the next packet claims to have {} bytes",
-                    packets_, size)};
+                    packets_, size));
   }
 
   FileWindow window_;

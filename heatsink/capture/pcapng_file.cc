@@ -172,8 +172,8 @@ class PcapngFile final : public PacketFile {
   }
 
   Error damaged(std::string_view what) const {
-    return {ErrorCode::kInvalidArgument,
-            fmt::format("the file is damaged after packet {}: {} cannot be right", packets_, what)};
+    return invalid_argument(
+        fmt::format("the file is damaged after packet {}: {} cannot be right", packets_, what));
   }
 
   FileWindow window_;

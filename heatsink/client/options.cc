@@ -310,16 +310,15 @@ const ClientOptions& ClientOptions::checked() const {
 
 Status ClientOptions::check() const {
   if (window > inactive_expire) {
-    return Error{
-        ErrorCode::kInvalidArgument,
+    return invalid_argument(
         fmt::format("detection.window is {}: it must not be longer than recorder.inactive-expire "
                     "({}), because the recorder would forget keys that the window counts",
-                    format_duration(window), format_duration(inactive_expire))};
+                    format_duration(window), format_duration(inactive_expire)));
   }
   if (statistics_hold * 2 > statistics_length) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "statistics.hold must be at most half of statistics.length: "
-                 "after that time the server no longer knows which flushes it has counted"};
+    return invalid_argument(
+        "statistics.hold must be at most half of statistics.length: "
+        "after that time the server no longer knows which flushes it has counted");
   }
   if (Status status = check_admin(); !status.ok()) return status;
   if (Status status = check_fleet(); !status.ok()) return status;
@@ -329,8 +328,7 @@ Status ClientOptions::check() const {
 // Does not read the token file: start_page() does.
 Status ClientOptions::check_admin() const {
   if (!admin_token.empty() && !admin_token_file.empty())
-    return Error{ErrorCode::kInvalidArgument,
-                 "admin.token and admin.token-file are both set: keep one of them"};
+    return invalid_argument("admin.token and admin.token-file are both set: keep one of them");
   if (!admin_token.empty()) {
     if (const Status status = check_secret(admin_token); !status.ok())
       return Error{status.error().code, "admin.token: " + status.error().message};
@@ -350,12 +348,11 @@ Status ClientOptions::check_fleet() const {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
   });
   if (fleet_name.empty() || fleet_name.size() > kNameBytesMax || !is_allowed)
-    return Error{ErrorCode::kInvalidArgument,
-                 "fleet.name must be 1 to 64 letters, digits or the characters . _ -"};
+    return invalid_argument("fleet.name must be 1 to 64 letters, digits or the characters . _ -");
   if (fleet_enabled && server_url.empty())
-    return Error{ErrorCode::kInvalidArgument,
-                 "fleet.enabled needs server.url, through which the fleet counts together: "
-                 "set it, or set detection.fleet-size instead"};
+    return invalid_argument(
+        "fleet.enabled needs server.url, through which the fleet counts together: "
+        "set it, or set detection.fleet-size instead");
   return Unit{};
 }
 
@@ -363,9 +360,7 @@ Status ClientOptions::check_fleet() const {
 Status ClientOptions::check_server() const {
   const Result<net::RedisUrl> url = net::parse_upstream_url(server_url);
   if (!url.ok()) return Error{url.error().code, "server.url: " + url.error().message};
-  const auto refuse = [](const char* sentence) {
-    return Error{ErrorCode::kInvalidArgument, sentence};
-  };
+  const auto refuse = [](const char* sentence) { return invalid_argument(sentence); };
   const bool has_tls = !server_tls_ca.empty() || !server_tls_cert.empty() ||
                        !server_tls_server_name.empty() || !server_tls_verify;
   if (server_tls_cert.empty() != server_tls_key.empty())

@@ -161,14 +161,13 @@ bool is_busier(const KeyCount& a, const KeyCount& b) {
 Status mergeable(const Summary& a, const Summary& b) {
   if (a.window == Nanos{} || b.window == Nanos{}) return Unit{};
   if (a.window != b.window) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "cannot merge summaries with windows of different lengths: "
-                 "configure the same window on all nodes"};
+    return invalid_argument(
+        "cannot merge summaries with windows of different lengths: "
+        "configure the same window on all nodes");
   }
   if (a.dimension != b.dimension) {
-    return Error{ErrorCode::kInvalidArgument, std::string("cannot merge a summary of ") +
-                                                  to_string(a.dimension) + " with one of " +
-                                                  to_string(b.dimension)};
+    return invalid_argument(std::string("cannot merge a summary of ") + to_string(a.dimension) +
+                            " with one of " + to_string(b.dimension));
   }
   return Unit{};
 }

@@ -234,7 +234,7 @@ Thresholds thresholds(const Rule& rule, const Summary& window) {
 
 Status check(const Rule& rule) {
   if (std::string fault = fault_of(rule); !fault.empty()) {
-    return Error{ErrorCode::kInvalidArgument, std::move(fault)};
+    return invalid_argument(std::move(fault));
   }
   return Unit{};
 }

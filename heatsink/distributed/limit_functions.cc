@@ -154,11 +154,10 @@ std::uint64_t capacity_of(const limit::LimiterOptions& options) {
 
 Status check_distributed(const limit::LimiterOptions& options) {
   if (!is_window(options) && options.algorithm != limit::Algorithm::kTokenBucket)
-    return Error{
-        ErrorCode::kInvalidArgument,
-        fmt::format("limits across processes support {} and {}, not {}",
-                    to_string(limit::Algorithm::kTokenBucket),
-                    to_string(limit::Algorithm::kSlidingWindow), to_string(options.algorithm))};
+    return invalid_argument(fmt::format("limits across processes support {} and {}, not {}",
+                                        to_string(limit::Algorithm::kTokenBucket),
+                                        to_string(limit::Algorithm::kSlidingWindow),
+                                        to_string(options.algorithm)));
   const auto made = limit::make_limiter(options);
   if (!made.ok()) return made.error();
   return Unit{};

@@ -137,8 +137,7 @@ void Server::call(FunctionCall what, TimePoint deadline, Done done) {
   core_->calls.fetch_add(1, std::memory_order_relaxed);
   if (what.keys.empty()) {
     core_->failures.fetch_add(1, std::memory_order_relaxed);
-    done(Error{ErrorCode::kInvalidArgument,
-               "a function call needs at least one key, which chooses the server"});
+    done(invalid_argument("a function call needs at least one key, which chooses the server"));
     return;
   }
   auto pending = std::make_shared<Pending>(

@@ -33,7 +33,7 @@ Error error_of(const resp::Value& reply) {
             said +
                 ": grant its user +fcall and +function|load, or +evalsha and +eval, "
                 "and the commands that the function runs on its keys"};
-  return {ErrorCode::kInvalidArgument, said};
+  return invalid_argument(said);
 }
 
 }  // namespace heatsink::distributed

@@ -236,7 +236,7 @@ Result<std::int64_t> SplitCounter::Core::value() {
     case spread::PartSum::State::kSum:
       return sum.value();
     case spread::PartSum::State::kNotInteger:
-      return Error{ErrorCode::kInvalidArgument, "a part of '" + key_ + "' is no integer"};
+      return invalid_argument("a part of '" + key_ + "' is no integer");
     case spread::PartSum::State::kTooLarge:
       break;
   }

@@ -38,9 +38,8 @@ Result<tcp::endpoint> endpoint_of(const net::HostPort& listen, bool has_token) {
   if (!error && (address.is_loopback() || has_token)) return tcp::endpoint(address, listen.port);
   const std::string what = "cannot listen on " + printable(listen.text());
   if (has_token)
-    return Error{
-        ErrorCode::kInvalidArgument,
-        what + ": the address must be an IP address, localhost, or :port for all interfaces"};
+    return invalid_argument(
+        what + ": the address must be an IP address, localhost, or :port for all interfaces");
   return Error{ErrorCode::kPermission,
                what +
                    ": without admin.token every host there could use the admin API: "

@@ -22,9 +22,7 @@ std::string_view take_word(std::string_view& line) {
 }
 
 Result<Bearer> bearer_of(std::string_view line) {
-  const auto wrong = [](std::string sentence) {
-    return Error{ErrorCode::kInvalidArgument, std::move(sentence)};
-  };
+  const auto wrong = [](std::string sentence) { return invalid_argument(std::move(sentence)); };
   const std::string_view role = take_word(line);
   const std::string_view name = take_word(line);
   const std::string_view token = take_word(line);
@@ -69,7 +67,7 @@ Result<Tokens> Tokens::parse(std::string_view text) {
   Tokens out;
   for (const auto& [number, line] : lines) {
     const auto wrong = [number = number](const std::string& what) {
-      return Error{ErrorCode::kInvalidArgument, "line " + std::to_string(number) + ": " + what};
+      return invalid_argument("line " + std::to_string(number) + ": " + what);
     };
     Result<Bearer> bearer = bearer_of(line);
     if (!bearer.ok()) return wrong(bearer.error().message);

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kForm = "write a count per time, as in 5000/s, 100/10s or 1/h";
 
 Error malformed(std::string_view text) {
-  return {ErrorCode::kInvalidArgument, fmt::format("'{}' is not a rate: {}", text, kForm)};
+  return invalid_argument(fmt::format("'{}' is not a rate: {}", text, kForm));
 }
 
 }  // namespace

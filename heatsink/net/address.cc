@@ -15,9 +15,7 @@ namespace {
 constexpr std::uint16_t kRedisPort = 6379, kSentinelPort = 26379;
 constexpr std::size_t kHostLengthMax = 253;  // RFC 1035, section 2.3.4, as text
 
-Error invalid(std::string message) {
-  return Error{ErrorCode::kInvalidArgument, std::move(message)};
-}
+Error invalid(std::string message) { return invalid_argument(std::move(message)); }
 
 // Parses all of `text` as a number <= max.
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {

@@ -61,7 +61,7 @@ Result<Certificate> read_certificate(const std::string& pem_file) {
   const std::unique_ptr<X509, FreeCertificate> read(
       PEM_read_bio_X509(file.get(), nullptr, no_passphrase, nullptr));
   ERR_clear_error();
-  if (!read) return Error{ErrorCode::kInvalidArgument, what + " has no PEM certificate"};
+  if (!read) return invalid_argument(what + " has no PEM certificate");
   return certificate_facts(read.get());
 }
 

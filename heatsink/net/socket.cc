@@ -233,7 +233,7 @@ Result<Accepted> accept_tcp(const Fd& listener, bool& again) {
         return Error{ErrorCode::kOutOfRange, "cannot accept one more connection: " +
                                                  text_of(reason) + "; " + remedy_of(reason)};
       case AcceptFailure::kListener:
-        return Error{ErrorCode::kInvalidArgument, "not a listening socket: " + text_of(reason)};
+        return invalid_argument("not a listening socket: " + text_of(reason));
     }
   }
 }

@@ -27,8 +27,7 @@ std::string openssl_reason() {
 }
 
 Error file_error(const char* what, const std::string& file, const std::string& why) {
-  return Error{ErrorCode::kInvalidArgument,
-               std::string(what) + " '" + printable(file) + "': " + why};
+  return invalid_argument(std::string(what) + " '" + printable(file) + "': " + why);
 }
 
 // Refuses instead of asking on the terminal: a proxy has none.

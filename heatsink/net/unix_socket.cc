@@ -93,8 +93,7 @@ Result<mode_t> parse_file_mode(std::string_view text) {
   unsigned mode = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error != std::errc{} || end != text.data() + text.size() || mode > 0777)
-    return Error{ErrorCode::kInvalidArgument,
-                 "file permissions must be three octal digits, as in 600 or 660"};
+    return invalid_argument("file permissions must be three octal digits, as in 600 or 660");
   return static_cast<mode_t>(mode);
 }
 

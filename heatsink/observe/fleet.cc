@@ -36,9 +36,8 @@ Result<NodeChoice> parse_node_choice(std::string_view text) {
   const auto address = net::parse_host_port(text);
   if (address && !address->host.empty())
     return NodeChoice{NodeChoice::Kind::kNamed, address->text()};
-  return Error{ErrorCode::kInvalidArgument,
-               "a node must be all, busiest, or HOST:PORT as in 10.0.0.7:6379, not '" +
-                   printable(text, 80) + "'"};
+  return invalid_argument("a node must be all, busiest, or HOST:PORT as in 10.0.0.7:6379, not '" +
+                          printable(text, 80) + "'");
 }
 
 Fleet::Fleet(FleetOptions options)

@@ -101,9 +101,9 @@ Error unknown(std::string_view name) {
   for (const std::string& each : source_names()) all += (all.empty() ? "" : ", ") + each;
   const std::vector<std::string> names = source_names();
   const std::string_view meant = nearest(name, names);
-  return {ErrorCode::kInvalidArgument,
-          "unknown source '" + printable(name) + "'" +
-              (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") + ": " + all};
+  return invalid_argument("unknown source '" + printable(name) + "'" +
+                          (meant.empty() ? "" : " (did you mean " + std::string(meant) + "?)") +
+                          ": " + all);
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ std::unique_ptr<Source> open_capture(const CaptureTarget& target, const std::str
   return std::make_unique<CaptureSource>(
       std::move(options),
       [&](capture::OnCommand on_command) -> Result<std::unique_ptr<capture::CaptureFeed>> {
-        if (!unfit.empty()) return Error{ErrorCode::kInvalidArgument, unfit};
+        if (!unfit.empty()) return invalid_argument(unfit);
         capture::FeedOptions feed;
         feed.interface = target.interface;
         feed.ports = target.ports;

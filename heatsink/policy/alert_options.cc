@@ -179,8 +179,8 @@ Result<WebhookUrl> parse_webhook_url(std::string_view text) {
   url.target = text.substr(slash, text.find('#', slash) - slash);
   if (!url.target.starts_with('/')) url.target.insert(0, "/");
   if (place.find('@') != std::string_view::npos)
-    return Error{ErrorCode::kInvalidArgument,
-                 "the URL has a user or a password: set alerts.webhook-token-file instead"};
+    return invalid_argument(
+        "the URL has a user or a password: set alerts.webhook-token-file instead");
   const std::size_t host_end = place.starts_with('[') ? place.find(']') : place.find(':');
   if (place.starts_with('[') && host_end == std::string_view::npos) return wrong;
   const bool is_bracketed = place.starts_with('[');

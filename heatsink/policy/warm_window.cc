@@ -74,7 +74,7 @@ std::optional<std::bitset<7>> parse_days(std::string_view text) {
 }
 
 Error wrong(const char* member, const std::string& text, const char* form) {
-  return {ErrorCode::kInvalidArgument, std::string(member) + " is '" + text + "': " + form};
+  return invalid_argument(std::string(member) + " is '" + text + "': " + form);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class ZstdSource final : public ByteSource {
   };
 
   static Error damaged(std::string_view why) {
-    return {ErrorCode::kInvalidArgument, "the zstd data is damaged: " + std::string(why)};
+    return invalid_argument("the zstd data is damaged: " + std::string(why));
   }
 
   Status fill() {
@@ -168,7 +168,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   auto source = std::make_unique<FileSource>(fd, true);
   struct stat about {};
   if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode))
-    return Error{ErrorCode::kInvalidArgument, "it is a directory: give a file"};
+    return invalid_argument("it is a directory: give a file");
   return unpack(std::move(source));
 }
 

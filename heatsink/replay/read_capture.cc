@@ -81,9 +81,8 @@ Result<Trace> read_capture(ByteSource& source, const ReadOptions& options,
   for (std::string& caveat : decoder.counters().caveats())
     facts.caveats.push_back(std::move(caveat));
   if (reader.builder().size() == 0) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("no Redis command with a key in its {} packets.{}",
-                             decoder.counters().packets, joined(facts.caveats))};
+    return invalid_argument(fmt::format("no Redis command with a key in its {} packets.{}",
+                                        decoder.counters().packets, joined(facts.caveats)));
   }
   return std::move(reader.builder()).finish(options.timing);
 }

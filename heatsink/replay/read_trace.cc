@@ -24,21 +24,20 @@ void note_bad(ReadingFacts& facts, std::uint64_t number, std::string_view why) {
 }
 
 Error unknown_format(std::string_view first_line) {
-  return {ErrorCode::kInvalidArgument,
-          fmt::format("not a trace that heatsink can read; it begins with '{}'. "
-                      "Use CSV with a header line that has a column 'key', "
-                      "the output of 'redis-cli MONITOR', a recording of 'heatsink top --record', "
-                      "or a packet capture",
-                      printable(first_line, kFirstLineShown))};
+  return invalid_argument(
+      fmt::format("not a trace that heatsink can read; it begins with '{}'. "
+                  "Use CSV with a header line that has a column 'key', "
+                  "the output of 'redis-cli MONITOR', a recording of 'heatsink top --record', "
+                  "or a packet capture",
+                  printable(first_line, kFirstLineShown)));
 }
 
 // A file with more bad lines than good ones is refused: its accesses would mislead.
 Status believable(const ReadingFacts& facts) {
   if (facts.bad_lines * 2 <= facts.lines) return Unit{};
-  return Error{
-      ErrorCode::kInvalidArgument,
-      fmt::format("{} of {} lines cannot be read; line {}: {}", facts.bad_lines, facts.lines,
-                  facts.first_bad_lines[0].number, facts.first_bad_lines[0].why)};
+  return invalid_argument(fmt::format("{} of {} lines cannot be read; line {}: {}", facts.bad_lines,
+                                      facts.lines, facts.first_bad_lines[0].number,
+                                      facts.first_bad_lines[0].why));
 }
 
 Result<Trace> read_lines(ByteSource& source, const ReadOptions& options,
@@ -57,7 +56,7 @@ Result<Trace> read_lines(ByteSource& source, const ReadOptions& options,
     if (!why.empty()) note_bad(builder.facts(), lines.number(), why);
     if (progress && lines.number() % kLinesPerProgress == 0) progress(builder.size());
   }
-  if (!reader) return Error{ErrorCode::kInvalidArgument, "the file is empty"};
+  if (!reader) return invalid_argument("the file is empty");
   builder.facts().lines = lines.number();
   builder.facts().format = reader->format();
   if (const Status status = believable(builder.facts()); !status) return status.error();

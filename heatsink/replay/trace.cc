@@ -73,16 +73,16 @@ void TraceBuilder::scale_times(double speed) {
 
 Result<Trace> TraceBuilder::finish(const Timing& timing) && {
   if (trace_.accesses.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "it has no accesses" +
-                     (trace_.facts.first_bad_lines.empty()
-                          ? std::string()
-                          : "; line " + std::to_string(trace_.facts.first_bad_lines[0].number) +
-                                ": " + trace_.facts.first_bad_lines[0].why)};
+    return invalid_argument("it has no accesses" +
+                            (trace_.facts.first_bad_lines.empty()
+                                 ? std::string()
+                                 : "; line " +
+                                       std::to_string(trace_.facts.first_bad_lines[0].number) +
+                                       ": " + trace_.facts.first_bad_lines[0].why));
   }
   if (timing.rate <= 0 && !trace_.facts.timed) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "it has no timestamps: add the number of accesses per second, as in --rate 10000"};
+    return invalid_argument(
+        "it has no timestamps: add the number of accesses per second, as in --rate 10000");
   }
   if (timing.rate > 0) {
     time_evenly(timing.rate);

@@ -21,9 +21,8 @@ constexpr std::int64_t kDropDbMax = 1'000'000;
 constexpr std::size_t kMemberBytesMax = 64;
 
 Error wrong_drop(std::string sentence) {
-  return {
-      ErrorCode::kInvalidArgument,
-      std::move(sentence) + R"(: write {"name": "product:1"}, or {"name_base64": "...", "db": 0})"};
+  return invalid_argument(std::move(sentence) +
+                          R"(: write {"name": "product:1"}, or {"name_base64": "...", "db": 0})");
 }
 
 // Nothing: not exactly one of both, or it is no text, or no Base64.

@@ -7,10 +7,9 @@ namespace heatsink::topology {
 namespace {
 
 Error refuse_pair(std::string_view pair, std::string_view why) {
-  return Error{
-      ErrorCode::kInvalidArgument,
+  return invalid_argument(
       "\"" + std::string(pair.substr(0, 300)) + "\": " + std::string(why) +
-          "; write announced=reached, as in 10.0.0.5:6379=127.0.0.1:7001 or 10.0.0.5=gateway"};
+      "; write announced=reached, as in 10.0.0.5:6379=127.0.0.1:7001 or 10.0.0.5=gateway");
 }
 
 // "[::1]" and names; no port.

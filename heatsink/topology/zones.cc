@@ -13,9 +13,8 @@ std::string_view without_spaces(std::string_view text) {
 }
 
 Error refuse_zone(std::string_view pair, std::string_view why) {
-  return Error{ErrorCode::kInvalidArgument,
-               "\"" + std::string(pair.substr(0, 300)) + "\": " + std::string(why) +
-                   "; write server=zone, as in 10.0.0.5:6379=eu-1a or 10.0.0.5=eu-1a"};
+  return invalid_argument("\"" + std::string(pair.substr(0, 300)) + "\": " + std::string(why) +
+                          "; write server=zone, as in 10.0.0.5:6379=eu-1a or 10.0.0.5=eu-1a");
 }
 
 // The key of a host without a port: a name, an IPv4 address, or an IPv6 address in brackets. "": it

@@ -79,10 +79,9 @@ Result<WallTime> parse_moment(std::string_view text, WallTime now) {
                                        : of_the_day(whole, std::nullopt, now))
     return *moment;
   if (const auto moment = with_date(whole)) return *moment;
-  return Error{ErrorCode::kInvalidArgument,
-               "'" + printable(text, 64) +
-                   "' is no time; write 15:00, 'yesterday 15:00', '2026-11-28 15:00', "
-                   "2026-11-28T15:00:00Z, 90m (so long ago) or now"};
+  return invalid_argument("'" + printable(text, 64) +
+                          "' is no time; write 15:00, 'yesterday 15:00', '2026-11-28 15:00', "
+                          "2026-11-28T15:00:00Z, 90m (so long ago) or now");
 }
 
 std::string day_text(WallTime time) { return text_of(time, "%Y-%m-%d %H:%M:%S"); }

@@ -49,8 +49,7 @@ Result<std::shared_ptr<const KeyList>> KeyList::read(const std::string& path,
     return Error{ErrorCode::kUnavailable,
                  named + " cannot be read: check that it exists and its permissions"};
   auto list = std::make_shared<const KeyList>(std::move(text));
-  if (list->length() == 0)
-    return Error{ErrorCode::kInvalidArgument, named + " has no key: write one per line"};
+  if (list->length() == 0) return invalid_argument(named + " has no key: write one per line");
   return list;
 }
 

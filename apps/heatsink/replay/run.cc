@@ -85,8 +85,8 @@ replay::AccuracyOptions judged_by(const ReplayOptions& options, const ReplayRepo
 // Checked before the work, so that the user learns at once that an output file exists.
 Status check_absent(const std::string& path, bool overwrite) {
   if (path.empty() || overwrite || access(path.c_str(), F_OK) != 0) return Unit{};
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("{} already exists: use --force to overwrite it", printable(path))};
+  return invalid_argument(
+      fmt::format("{} already exists: use --force to overwrite it", printable(path)));
 }
 
 Status write_file(const std::string& path, const std::string& text, bool overwrite) {

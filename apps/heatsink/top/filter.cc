@@ -13,9 +13,9 @@ namespace heatsink::app {
 namespace {
 
 Error wrong(const std::string& what) {
-  return {ErrorCode::kInvalidArgument, what +
-                                           "; use a name, a pattern as in user:*, db=0, "
-                                           "command=GET, client=10.0., verdict=hot or node=10.0."};
+  return invalid_argument(what +
+                          "; use a name, a pattern as in user:*, db=0, "
+                          "command=GET, client=10.0., verdict=hot or node=10.0.");
 }
 
 // Turns typed text into a pattern: escapes of bytes become literal bytes; other backslashes belong

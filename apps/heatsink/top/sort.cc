@@ -52,10 +52,9 @@ Result<Order> parse_order(std::string_view text) {
   const std::string_view name = text.substr(reversed ? 1 : 0);
   const auto* found = std::ranges::find(kNames, name);
   if (found == kNames.end())
-    return Error{
-        ErrorCode::kInvalidArgument,
+    return invalid_argument(
         fmt::format("unknown order '{}': use one of {}; put '-' before it to reverse the order",
-                    printable(name), fmt::join(kNames, ", "))};
+                    printable(name), fmt::join(kNames, ", ")));
   return Order{static_cast<SortBy>(found - kNames.begin()), reversed};
 }
 

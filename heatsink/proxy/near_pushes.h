@@ -13,6 +13,7 @@
 #include "heatsink/command/pending.h"
 #include "heatsink/copies/near_mail.h"
 #include "heatsink/net/net.h"
+#include "heatsink/relief/memory_budget.h"
 #include "heatsink/relief/shared_state.h"
 #include "heatsink/session/near_table.h"
 
@@ -27,6 +28,7 @@ class NearPushes {
         loop_(loop),
         worker_(worker),
         mail_(mail),
+        memory_(shared.memory),
         table_(shared.kept_names, shared.clients_told_at_once) {}
   ~NearPushes() { loop_.cancel(timer_); }
   NearPushes(const NearPushes&) = delete;
@@ -59,6 +61,7 @@ class NearPushes {
   void end_turn() {
     if (table_.is_telling()) tell_more();
     if (timer_ == 0 && !table_.empty()) look_later();
+    memory_.note(table_.bytes());
     figures_.clients.store(table_.clients(), std::memory_order_relaxed);
     figures_.kept.store(table_.kept(), std::memory_order_relaxed);
   }
@@ -84,6 +87,7 @@ class NearPushes {
   net::EventLoop& loop_;
   const std::size_t worker_;
   copies::NearMail& mail_;
+  MemoryShare memory_;
   NearTable table_;
   net::TimerId timer_ = 0;
   std::deque<Waiting> waiting_;  // by `until`

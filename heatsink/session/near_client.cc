@@ -251,7 +251,8 @@ void NearClient::end_all_now() {
 bool NearClient::may_keep(const Request& request, std::size_t arg, NameHash name) {
   const auto given = std::find_if(given_.begin(), given_.end(),
                                   [name](const GivenCopy& each) { return each.name == name; });
-  if (given == given_.end()) return false;
+  // While memory is short, it is for requests and replies.
+  if (given == given_.end() || parts_.shared.memory.is_tight()) return false;
   const std::string_view key = request.args()[arg];
   const cache::Read read =
       CopyLookup::is_of_many(request) ? CopyLookup::read_of_one(request) : request.read();

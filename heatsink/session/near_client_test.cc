@@ -172,6 +172,18 @@ TEST_F(NearClientTest, AnythingElseIsEndedBehindItsReply) {
   EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|_|"));
 }
 
+TEST_F(NearClientTest, WhileMemoryIsShortNothingIsKept) {
+  track();
+  has_copy("k");
+  const auto half = static_cast<std::int64_t>(shared->memory.max_bytes() / 2);
+  shared->memory.change(half + 1);
+  done({"GET", "k"}, {"k"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
+  shared->memory.change(-half - 1);
+  done({"GET", "k"}, {"k"});
+  EXPECT_THAT(take(), IsEmpty());
+}
+
 // The copy was served, and has ended or was replaced before the client is registered.
 TEST_F(NearClientTest, ACopyThatIsNotValidAnyMoreIsNotKept) {
   track();

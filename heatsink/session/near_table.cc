@@ -107,6 +107,7 @@ NearTable::Name* NearTable::find_or_add(NameHash name, std::string_view key) {
     return found->second.key == key ? &found->second : nullptr;
   if (by_hash_.size() >= kNamesMax || key.size() > kNameBytesMax) return nullptr;
   Name& added = by_hash_.try_emplace(name.value, key, name).first->second;
+  key_bytes_ += key.size();
   added.number = free_number();
   names_[added.number] = &added;
   kept_.add(name);
@@ -276,12 +277,13 @@ Nanos NearTable::shortest_bound() const {
 std::size_t NearTable::bytes() const {
   constexpr std::size_t kPerKept = 12, kPerName = sizeof(Name) + 64;
   return kept_count_ * kPerKept + by_hash_.size() * kPerName + clients_.size() * sizeof(Client) +
-         ends_.size() * sizeof(End);
+         ends_.size() * sizeof(End) + key_bytes_;
 }
 
 void NearTable::end(Name& name, std::uint64_t writer) {
   if (name.holders.size() <= slice_) return end_whole(name, writer);
   begin_telling(name, std::move(name.holders), writer);
+  key_bytes_ -= name.key.size();
   by_hash_.erase(by_hash_.find(name.hash.value));
   note_removed();
 }
@@ -343,6 +345,7 @@ void NearTable::end_whole(Name& name, std::uint64_t writer) {
   const std::vector<Number> holders = std::exchange(name.holders, {});
   for (const Number each : holders) remove_from(clients_[each].names, name.number);
   kept_count_ -= holders.size();
+  key_bytes_ -= name.key.size();
   auto ended = by_hash_.extract(name.hash.value);
   names_[name.number] = nullptr;
   free_names_.push_back(name.number);
@@ -355,6 +358,7 @@ void NearTable::remove(NameHash hash) {
   const auto found = by_hash_.find(hash.value);
   names_[found->second.number] = nullptr;
   free_names_.push_back(found->second.number);
+  key_bytes_ -= found->second.key.size();
   by_hash_.erase(found);
   kept_.remove(hash);
   note_removed();

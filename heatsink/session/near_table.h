@@ -191,7 +191,7 @@ class NearTable {
   std::vector<std::uint32_t> free_names_;
   std::vector<Client> clients_;
   std::vector<Number> free_clients_;
-  std::size_t kept_count_ = 0;
+  std::size_t kept_count_ = 0, key_bytes_ = 0;
   const std::size_t slice_;
   std::deque<Telling> tellings_;
   std::uint64_t begun_ = 0;

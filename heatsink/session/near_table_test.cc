@@ -209,6 +209,21 @@ TEST_F(NearTableTest, EndsOfNamesThatAreGoneTakeLittleMemory) {
   EXPECT_LT(table.bytes(), before + 50'000);
 }
 
+TEST_F(NearTableTest, LongNamesCountByTheirLength) {
+  const std::size_t before = table.bytes();
+  const std::string key(1000, 'k');
+  const auto keep_long = [&](std::uint64_t name) {
+    const auto judge = [this]() -> std::optional<NearBasis> { return basis(); };
+    EXPECT_TRUE(table.keep(ann.number, {name}, key, judge));
+  };
+  keep_long(1);
+  keep_long(2);
+  EXPECT_GE(table.bytes(), before + 2 * key.size());
+  table.changed({1});
+  table.forget(ann.number, {2});
+  EXPECT_LT(table.bytes(), before + key.size());
+}
+
 TEST_F(NearTableTest, ACopyOfLevelTtlEndsWithItsDeadlineOnly) {
   NearBasis rests_on = basis();
   rests_on.is_proven = false;

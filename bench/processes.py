@@ -87,7 +87,7 @@ class Process:
 class StolenTime:
     """CPU time that the host of a virtual machine gave to other machines, from now on.
 
-    The kernel counts it as time of the process that ran, so figures of such a time are too high.
+    What runs then takes longer, by its own clock, too: figures of such a time are too high.
     """
 
     def __init__(self):

@@ -19,9 +19,9 @@ proxy         CPU time of the proxy, all its threads
 proxy+server  CPU time of both
 server        CPU time of the server
 hits          reads that copies answered, in percent of all operations
-stolen        CPU time of this machine that its host gave to other machines, in the worst run. Such
-              time counts as a process's own, so --rounds pairs are played again if it is more than
-              3 %, once, and those with the least of it count
+stolen        CPU time of this machine that its host gave to other machines, in the worst run. What
+              runs then takes up to four times as long, by its own clock, too. So up to as many
+              pairs again are played if it is more than 3 %, and those with the least of it count
 
 What is asked stands behind what is reached: "0.95*>=1.00" misses it.
 

@@ -66,6 +66,10 @@ class CopyAdmission {
   explicit CopyAdmission(AdmissionState& state, std::size_t sampled_max = kSampledMax)
       : state_(state), counter_(state.sightings()), sampled_max_(sampled_max) {}
 
+  // Begins to load what earns_copy() reads: one cache line, which mostly lies in memory.
+  void load_count(KeyHash key) const {
+    if (state_.reads() != Choice::kNever) state_.sightings().prefetch(key);
+  }
   // A read of a key that has no copy, and could have one. True: it earns one now.
   bool earns_copy(KeyHash key) {
     forget_written();

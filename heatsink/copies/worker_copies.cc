@@ -71,11 +71,15 @@ std::optional<WantedKey> WorkerCopies::earn_copy(KeyHash hash, NameHash name, st
   return WantedKey(hash, name, key, db, policy.consistency[rule], now);
 }
 
-bool WorkerCopies::earns_again(const cache::Entry& entry, const cache::Read& read) {
+bool WorkerCopies::must_earn(const cache::Entry& entry, const cache::Read& read) const {
   const cache::Copy* const copy = entry.copy(read);
-  if (copy == nullptr || entry.stays() || !earns_) return true;
+  if (copy == nullptr || entry.stays() || !earns_) return false;
   const admit::Costs costs{.reads_to_pay = reads_to_pay()};
-  if (!costs.earns_again(copy->reads.load(std::memory_order_relaxed))) return true;
+  return costs.earns_again(copy->reads.load(std::memory_order_relaxed));
+}
+
+bool WorkerCopies::earns_again(const cache::Entry& entry, const cache::Read& read) {
+  if (!must_earn(entry, read)) return true;
   if (!counts_toward_copy(entry.hash())) return false;
   admission_->admitted(entry.hash());
   return true;

@@ -107,6 +107,10 @@ class WorkerCopies {
     shared_.table.load(hash);
     shared_.fences.load(name);
   }
+  // Begins to load what counts_toward_copy() will read.
+  void load_count(KeyHash hash) const {
+    if (earns_) admission_->load_count(hash);
+  }
   // `last_reply_at`: a time after the client's last reply from the server.
   cache::ServeDecision judge(const cache::Entry& entry, const cache::Read& read, TimePoint now,
                              TimePoint last_reply_at) const {
@@ -135,8 +139,10 @@ class WorkerCopies {
   // be made now. Counts the read. `now`: of the clock, and not that of the loop's turn.
   std::optional<WantedKey> earn_copy(KeyHash hash, NameHash name, std::string_view key,
                                      std::uint32_t db, TimePoint now);
-  // For a read of a key in the table whose copy is over. False: the copy was not worth its fill,
-  // and the key has not earned the next one. Counts the read.
+  // For a read of a key in the table whose copy is over: it was not worth its fill, so the key has
+  // to earn the next one.
+  bool must_earn(const cache::Entry& entry, const cache::Read& read) const;
+  // False: it must, and has not. Counts the read.
   bool earns_again(const cache::Entry& entry, const cache::Read& read);
   // Only counts the read. True: earn_copy() is worth a call, and may count the read again.
   bool counts_toward_copy(KeyHash hash) {

@@ -27,6 +27,7 @@ class CopyLookup {
     const cache::Entry* entry = nullptr;  // null: not in the table, or in flight
     const cache::Copy* copy = nullptr;    // null: no copy may be served
     bool in_flight = false;               // a command in flight touches it
+    bool must_earn = false;  // its copy is over, and was not worth its fill (serve_run())
   };
 
   // Both outlive it.
@@ -73,7 +74,11 @@ class CopyLookup {
   }
   void look_up(Key& key) const {
     key.entry = entry_of(key);
-    if (key.entry != nullptr) key.entry->load_copy();
+    if (key.entry != nullptr) {
+      key.entry->load_copy();
+    } else {
+      parts_.copies.load_count(key.hash);
+    }
   }
   static void load_reply(const Key& key) {
     if (key.entry != nullptr) key.entry->load_reply();

@@ -265,7 +265,12 @@ std::size_t CopyReads::serve_run(GetsAhead& gets, const CommandFacts& get, TimeP
   for (; !gets.empty() && out.size() <= output_max; gets.pop()) {
     Key& key = gets.front().key;
     if (key.entry == nullptr || lookup_.is_in_flight(key.name) || overtakes(key)) break;
-    if (lookup_.judge(key, read, now) != cache::Ruling::kServe) break;
+    if (const cache::Ruling ruling = lookup_.judge(key, read, now);
+        ruling != cache::Ruling::kServe) {
+      key.must_earn = ruling == cache::Ruling::kDeadline && !has_stale_while_error(*key.entry) &&
+                      parts_.copies.must_earn(*key.entry, read);
+      break;
+    }
     parts_.copies.served(*key.entry, *key.copy, now);
     key.copy->mark_read();
     key.entry->touch();

@@ -45,12 +45,16 @@ class CopyReads final : public Relief {
   Outcome arrives(Request& request) {
     return lookup_.applies(request) ? look(request) : Outcome::kPass;
   }
-  // Counts a read of a key that has no copy. True: arrives() may make one.
-  bool counts_toward_copy(KeyHash key) const { return parts_.copies.counts_toward_copy(key); }
+  // Counts a read of a key that has no copy, or must earn one. True: arrives() may make one.
+  bool counts_toward_copy(const Key& key) const {
+    const bool is_earned = parts_.copies.counts_toward_copy(key.hash);
+    if (key.must_earn && !is_earned) parts_.count(CopyLookup::count_of(cache::Ruling::kDeadline));
+    return is_earned;
+  }
   // Answers the first of these GETs from copies, without a request object for each. Stops before
-  // the first one that has no valid copy, or when `out` holds more than `output_max` bytes. Returns
-  // the number of bytes that it has answered. REQUIRES that the client is the proxy's own user, and
-  // what ReliefChain::passes_plain_gets() says.
+  // the first one that has no valid copy, which may get Key::must_earn, or when `out` holds more
+  // than `output_max` bytes. Returns the number of bytes that it has answered. REQUIRES that the
+  // client is the proxy's own user, and what ReliefChain::passes_plain_gets() says.
   std::size_t serve_run(GetsAhead& gets, const CommandFacts& get, TimePoint now,
                         std::size_t output_max, ByteBuffer& out);
   // The fill that the request waits for has an answer.

@@ -46,6 +46,19 @@ class EarnedCopiesTest : public ReliefTest {
       if (each.key == hash(key)) hits += each.hits;
     return hits;
   }
+  CopyLookup::Key read_in_run(std::string_view key) {
+    const Request& read = request({"GET", key});
+    const std::string run(read.raw);
+    ByteBuffer out;
+    GetsAhead gets(run, one_->lookup);
+    const CopyLookup::Key found = gets.front().key;
+    const bool is_served = one_->reads.serve_run(gets, *read.facts, now, 1000, out) > 0;
+    return is_served ? found : gets.front().key;
+  }
+  bool must_earn_in_run(std::string_view key) { return read_in_run(key).must_earn; }
+  bool counts_in_run(std::string_view key) {
+    return one_->reads.counts_toward_copy(read_in_run(key));
+  }
   void let_the_queue_go() { pass(WorkerCopies::kQueueFor); }
 
   Outcome get(CopyReader& by, std::string_view key, bool is_last) {
@@ -80,6 +93,32 @@ TEST_F(EarnedCopiesTest, ACopyThatDidNotPayIsEarnedAgainWhenItsTimeIsOver) {
   EXPECT_THAT(keeper.fills, SizeIs(1));
   pass(std::chrono::seconds(10));
   EXPECT_EQ(get_of_another("k"), Outcome::kPass) << "its reads are counted anew";
+}
+
+// Then the read is as one of a key without a copy, and takes the short way to the server.
+TEST_F(EarnedCopiesTest, ARunTellsACopyThatDidNotPayFromOneThatDid) {
+  begin({"match=late*,stale-while-error=60s"});
+  shared->admission->set_reads_to_pay(3);
+  for (const char* key : {"paid", "lost", "late"}) {
+    ASSERT_TRUE(shared->table.admit(key, 0, hash(key), name(key), TimePoint{},
+                                    shared->consistency_of(key)));
+    fill(key, "v");
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(get("paid"), Outcome::kAnswered);
+  EXPECT_EQ(get("lost"), Outcome::kAnswered);
+  EXPECT_FALSE(must_earn_in_run("lost")) << "its copy is served";
+  pass(std::chrono::seconds(10));
+  EXPECT_FALSE(must_earn_in_run("paid"));
+  EXPECT_FALSE(must_earn_in_run("late")) << "it may be served in an outage";
+  EXPECT_FALSE(must_earn_in_run("other"));
+  EXPECT_TRUE(must_earn_in_run("lost"));
+  // As one by one: each read counts toward the next copy, and is counted as refused.
+  const std::uint64_t refused = parts->counters.read(copies::Count::kRefusedDeadline);
+  for (std::uint32_t i = 1; i < admit::Choice{}.reads; ++i) EXPECT_FALSE(counts_in_run("lost"));
+  EXPECT_EQ(parts->counters.read(copies::Count::kRefusedDeadline),
+            refused + admit::Choice{}.reads - 1);
+  EXPECT_TRUE(counts_in_run("lost"));
+  EXPECT_EQ(get("lost"), Outcome::kWaits);
 }
 
 TEST_F(EarnedCopiesTest, ACopyThatPaidIsFilledAgainByTheNextRead) {

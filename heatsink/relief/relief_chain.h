@@ -68,13 +68,13 @@ class ReliefChain {
   }
   // False: a copy, here or elsewhere, may answer, so the request must go through arrives().
   bool passes_cold(const CopyLookup::Key& key) const {
-    return (key.entry == nullptr || lookup_.is_in_flight(key.name)) && !spread_.applies(key.key) &&
-           !replicas_.wants(key.hash);
+    const bool has_none = key.entry == nullptr || key.must_earn || lookup_.is_in_flight(key.name);
+    return has_none && !spread_.applies(key.key) && !replicas_.wants(key.hash);
   }
   // Counts a read that passes_cold(), just before it is sent. True: the key has earned a copy, so
   // the request must go through arrives() instead.
   bool earns_copy(const CopyLookup::Key& key) const {
-    return !lookup_.is_in_flight(key.name) && copies_.counts_toward_copy(key.hash);
+    return !lookup_.is_in_flight(key.name) && copies_.counts_toward_copy(key);
   }
 
   // The same for plain SETs (resp/plain_request.h): no relief looks at them.

@@ -184,5 +184,21 @@ TEST_F(ReliefChainTest, NothingIsWokenOnceTheClientHasLeft) {
   EXPECT_THAT(client.take(), ElementsAre("held"));
 }
 
+// In a run of GETs (copy_reads.h).
+TEST_F(ReliefChainTest, AReadPassesColdIfItsKeyHasNoCopyOrMustEarnOne) {
+  begin({});
+  heat("k");
+  fill("k", "v");
+  const std::string run(request({"GET", "k"}).raw);
+  GetsAhead gets = chain_->look_ahead(run);
+  CopyLookup::Key& key = gets.front().key;
+  ASSERT_NE(key.entry, nullptr);
+  EXPECT_FALSE(chain_->passes_cold(key));
+  key.must_earn = true;
+  EXPECT_TRUE(chain_->passes_cold(key));
+  const std::string other(request({"GET", "other"}).raw);
+  EXPECT_TRUE(chain_->passes_cold(chain_->look_ahead(other).front().key));
+}
+
 }  // namespace
 }  // namespace heatsink::proxy

@@ -154,8 +154,8 @@ Step Subscriptions::run_with_hot(Request& request) {
   const bool adds = is_subscribe(request);
   const bool ends_all = request.command->name == "unsubscribe" && request.args().size() == 1;
   const bool is_named = &channels_of(request) == &names_.channels && hot_.is_named_in(request);
-  if (is_named && adds && !hot_.refusal(state_).empty())
-    return client_.reply_error(hot_.refusal(state_));
+  const std::string_view refusal = is_named && adds ? hot_.refusal(state_) : std::string_view();
+  if (!refusal.empty()) return client_.reply_error(refusal);
   const std::vector<std::string_view> others = HotSubscription::others(request);
   if (ends_all ? names_.channels.empty() : is_named && others.size() == 1) {
     parts_.count(copies::Count::kCommands);

@@ -90,6 +90,8 @@ class ServerSide {
   // ---- the client's own connection
 
   Upstream* own() const { return own_.get(); }  // null: none
+  // A message of the server is begun on it.
+  bool is_in_message() const { return own_ != nullptr && own_->in_message(); }
   // It holds state that is lost with it.
   bool has_state() const {
     return state_.pinned_ || is_bound() || state_.watching_ || client_.has_more_state();

@@ -38,6 +38,7 @@
 #include "heatsink/session/blocked_command.h"
 #include "heatsink/session/carried_session.h"
 #include "heatsink/session/client_input.h"
+#include "heatsink/session/client_output.h"
 #include "heatsink/session/client_transport.h"
 #include "heatsink/session/command_effects.h"
 #include "heatsink/session/expected_replies.h"
@@ -80,6 +81,7 @@ class Session final : public ClientTransport::Listener,
                       private Identity::Client,
                       private RefusedRequests::Client,
                       private ClientInput::Client,
+                      private ClientOutput::Client,
                       private ReliefClient,
                       private ClientState {
  public:
@@ -135,11 +137,13 @@ class Session final : public ClientTransport::Listener,
     replies_ahead_.record(pending.read_only, bytes);
   }
   void ask_again(std::string_view request, const Pending& pending) override;
-  bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  bool may_ask_again(ReplyQueue::Ticket ticket) const override {
+    return output_.is_last_effect(ticket);
+  }
   void note_written(redis::UpstreamAddress& node) override { written_.note(node); }
   bool takes_back(Pending& pending, std::string_view error) override;
   bool is_streaming() const override { return input_.oversized().is_active(); }
-  bool congested() const override;
+  bool congested() const override { return output_.is_congested(); }
   Keeps keeps(const Pending& pending, TimePoint read_at) override;
   // Of the servers (session.cc).
   bool receives_messages() const override {
@@ -227,8 +231,8 @@ class Session final : public ClientTransport::Listener,
 
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
-    return input_.memory() + client_.output().capacity() + replies_.kept_bytes() +
-           replies_.capacity_bytes() + (repeated_ == nullptr ? 0 : repeated_->bytes()) +
+    return input_.memory() + output_.memory_bytes() +
+           (repeated_ == nullptr ? 0 : repeated_->bytes()) +
            (transaction_ == nullptr ? 0 : transaction_->bytes()) +
            (scattered_ == nullptr ? 0 : scattered_->bytes()) +
            (subscriptions_ == nullptr ? 0 : subscriptions_->bytes()) +
@@ -236,13 +240,7 @@ class Session final : public ClientTransport::Listener,
   }
 
   // session_io.cc
-  void flush_later() {
-    if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
-  }
   void flush_or_hold();
-  void flush_in_slices() {
-    if (!flush_due_ && !std::exchange(slice_due_, true)) host_.flush_in_slices(*this);
-  }
   void resume_later() {
     if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
   }
@@ -275,6 +273,12 @@ class Session final : public ClientTransport::Listener,
   void choose_reading();
   void close_when_flushed() override;
 
+  // ClientOutput::Client
+  void flush_at_end_of_turn() override { host_.flush_later(*this); }
+  void flush_in_slices() override { host_.flush_in_slices(*this); }
+  void flush_after_a_while() override { host_.hold_output(*this); }
+  void memory_changed() override { note_memory(); }
+
   std::size_t take_cached_read(std::string_view bytes, TimePoint now);  // session_parts.cc
   // session_dispatch.cc, runs of plain requests
   std::size_t take_gets(std::string_view bytes, TimePoint now);
@@ -285,13 +289,6 @@ class Session final : public ClientTransport::Listener,
 
   // session_io.cc, memory
   void note_memory();
-  void note_reply_memory();
-  // This part of proxy.client-output-limit; only a fair share while memory is short, so that the
-  // client's socket fills instead. Inline, because division by a constant costs next to nothing.
-  std::size_t kept_at_most(std::size_t part) const {
-    const std::size_t limit = parts_.shared.options().client_output_max.count / part;
-    return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
-  }
   void out_of_memory();
   // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
@@ -377,7 +374,7 @@ class Session final : public ClientTransport::Listener,
   Upstreams& proxys_upstreams() override { return parts_.upstreams; }
   std::optional<Step> before_parts(Request& request) override;
   Upstream* shared_at(const Destination& to, Request& request, Step& step) override;
-  bool is_owed_replies() const override { return !replies_.empty(); }
+  bool is_owed_replies() const override { return output_.owes_replies(); }
   Step forward_whole(Request& request) override { return forward(request, false); }
   Step stall_for(Awaited why) override { return stall(why); }
   Step refuse_in_any_state(std::string&& text) override;
@@ -406,19 +403,12 @@ class Session final : public ClientTransport::Listener,
 
   // NearClient::Client (session_parts.cc)
   NearClient& near();
-  ReplyQueue::Ticket last_owed() const override {
-    return replies_.empty() ? ReplyQueue::kNone : replies_.next() - 1;
-  }
-  // A ticket that was taken back is not owed.
-  bool owes(ReplyQueue::Ticket ticket) const override {
-    return replies_.owes(ticket) && ticket < replies_.next();
-  }
-  void give_behind_all(std::string_view push) override { add_reply(push); }
+  ReplyQueue::Ticket last_owed() const override { return output_.last_owed(); }
+  bool owes(ReplyQueue::Ticket ticket) const override { return output_.owes(ticket); }
+  void give_behind_all(std::string_view push) override { output_.add(push); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
   void repeat_pushes_later() override;
-  void give_behind_next(std::string_view push) override {
-    give_push(push, replies_.empty() ? ReplyQueue::kNone : replies_.first());
-  }
+  void give_behind_next(std::string_view push) override { give_push(push, output_.first_owed()); }
 
   // NodeCommands::Client
   Step forward_to_node(Request& request) override { return forward(request, true); }
@@ -436,9 +426,7 @@ class Session final : public ClientTransport::Listener,
   Step send_subscribing(Request& request, std::uint32_t confirmations) override;
   bool is_paused() const override { return input_.awaited() == Awaited::kPause; }
   void look_later(Nanos pause, Look what) override;
-  bool is_between_replies() const override {
-    return !replies_.is_begun() && !(own() != nullptr && own()->in_message());
-  }
+  bool is_between_replies() const override { return output_.is_between_replies(); }
   void give_messages(std::string_view wire) override;
   void confirm(std::string_view wire) override;
   bool restricts() const { return subscriptions_ != nullptr && subscriptions_->restricts(); }
@@ -454,8 +442,8 @@ class Session final : public ClientTransport::Listener,
   bool is_connection_ready() override { return own()->ready() && servers_.is_own_in_right_db(); }
   void send_again(std::string_view request, Pending&& pending) override;
   void give_whole(ReplyQueue::Ticket ticket, std::string_view wire) override {
-    put_reply(ticket, wire);
-    end_reply(ticket);
+    output_.put(ticket, wire);
+    output_.end(ticket);
   }
   void all_repeated() override;
 
@@ -494,7 +482,7 @@ class Session final : public ClientTransport::Listener,
   void call_later(Nanos pause, Later what) override;
   void look_at_end_of_turn() override { resume_later(); }
   void give_part(ReplyQueue::Ticket ticket, std::string_view bytes) override {
-    put_reply(ticket, bytes);
+    output_.put(ticket, bytes);
   }
   void give_rest(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void ask_node(ReplyQueue::Ticket ticket, std::string&& request,
@@ -513,9 +501,7 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t known_reply_bytes(const Request& request) const override {
     return ExpectedReplies::known_size(request, parts_, db_);
   }
-  LatestEffect latest_effect() const override {
-    return {last_effect_, replies_.owes(last_effect_)};
-  }
+  LatestEffect latest_effect() const override { return output_.latest_effect(); }
   void make_exec_fail() override;
   void renew_right(const Request& request, const copies::Right& right) override {
     servers_.renew_right(request, right, is_blocked());
@@ -581,14 +567,8 @@ class Session final : public ClientTransport::Listener,
     if (closed() && in_flight() == 0) host_.destroy_at_end_of_turn(*this);
     return !closed();
   }
-  void put_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
-  void end_reply(ReplyQueue::Ticket ticket);
-  void add_reply(std::string_view wire);
-  void put_out(std::string_view bytes);
   void end_near_names_at_once();
   void repeat_pushes();
-  void note_output();
-  void note_buffered_output();
   void after_reply();
   void fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard);
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
@@ -612,30 +592,25 @@ class Session final : public ClientTransport::Listener,
   Drain drain_ = Drain::kNone;
   Mode mode_ = Mode::kNormal;
   bool used_ = true;         // since the last shrink()
-  bool flush_due_ = false;   // flush() runs before the turn ends
-  bool slice_due_ = false;   // flush_slice() runs in one of the next turns
   bool repeat_due_ = false;  // repeat_pushes() runs in a while
   bool resume_due_ = false;  // resume() runs before the turn ends
 
   MemoryShare memory_;
-  std::size_t noted_reply_bytes_ = 0;  // at the last note_reply_memory()
-  TimePoint held_since_{};   // the output waits for replies of the server; unset: it does not
   TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
 
   // The client's bytes are not separate requests now, and may never end.
   bool in_stream() const { return mode_ != Mode::kNormal || input_.oversized().is_active(); }
   ClientTraffic traffic_;
-  ReplyQueue::Ticket last_effect_ = ReplyQueue::kNone;  // the last command that was not read-only
   std::uint64_t in_flight() const { return traffic_.in_flight(); }
   ExpectedReplies replies_ahead_;
 
   ServerSide servers_;
   ClientInput input_;
+  ClientOutput output_;
   // In front of a cluster:
   std::unique_ptr<ScatteredCommands> scattered_;  // null: no such command so far
   std::unique_ptr<RefusedRequests> refused_;      // null: none so far
 
-  ReplyQueue replies_;
   ReliefChain reliefs_;
   // Null: no such command so far.
   std::unique_ptr<BlockedCommand> blocked_;

@@ -249,14 +249,11 @@ Step Session::send_on(Upstream& connection, Request& request, PartRequest of,
   pending.rewritten =
       request.facts->shows_cluster && rewrites_for_cluster(request, of, parts_, *this);
   pending.pins = pins;
-  pending.ticket = replies_.expect();
+  pending.ticket = harmless ? output_.expect() : output_.expect_effect();
   pending.is_usual = of.part == SessionPart::kNone && !pending.silent && !pending.rewritten &&
                      !pins && pending.keys.size() <= 1 && pending.asked_right == nullptr &&
                      pending.spread == nullptr;
-  if (!harmless) {
-    last_effect_ = pending.ticket;
-    written_.note(connection.server());
-  }
+  if (!harmless) written_.note(connection.server());
   // On a private connection no other client waits for the reply, so only its known size counts: as
   // work and memory of the server.
   const ExpectedReply expected = request.expected;
@@ -313,8 +310,8 @@ std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
     if (gets.empty()) return used;
     while (!gets.empty() && may_parse()) {
       const std::size_t before = used;
-      replies_.add_all(client_.output(), [&](ByteBuffer& out) {
-        used += reliefs_.serve_run(gets, *get, now, kept_at_most(4), out);
+      output_.add_all([&](ByteBuffer& out) {
+        used += reliefs_.serve_run(gets, *get, now, output_.replies_max(), out);
       });
       while (!gets.empty() && may_parse() && send_cold(gets.front(), *get, now)) {
         used += gets.front().wire.size();

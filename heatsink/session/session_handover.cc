@@ -33,9 +33,9 @@ bool read_carried(resp::RequestParser& parser, std::string_view wire, const Sess
 bool Session::may_move() const {
   const bool goes_on = life_ == Life::kServes && presence_ == Presence::kHere;
   const bool at_rest = in_flight() == 0 && has_no_blocked_command() && traffic_.holds == 0 &&
-                       input_.waits_for_nothing() && !flush_due_ && !resume_due_;
-  const bool has_nothing = input_.waiting() == nullptr && !repeats() && input_.bytes().empty() &&
-                           replies_.empty() && client_.output().empty();
+                       input_.waits_for_nothing() && !resume_due_;
+  const bool has_nothing =
+      input_.waiting() == nullptr && !repeats() && input_.bytes().empty() && output_.is_at_rest();
   const bool is_plain = own() == nullptr && mode_ == Mode::kNormal && servers_.user() == nullptr &&
                         (transaction_ == nullptr || transaction_->is_at_rest()) &&
                         (subscriptions_ == nullptr || subscriptions_->is_at_rest()) &&
@@ -45,6 +45,7 @@ bool Session::may_move() const {
 
 MovedSession Session::move_out() {
   life_ = Life::kMovedOut;
+  output_.close();
   memory_.note(0);
   reliefs_.close();
   return {id_, address_, std::move(static_cast<ClientState&>(*this)), traffic_.fence(),
@@ -65,6 +66,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
       memory_(parts.shared.memory),
       servers_(parts, *this, traffic_, *this),
       input_(*this),
+      output_(parts, client, servers_, traffic_, *this),
       reliefs_(parts, context()) {
   identity().become(user_, user_name_.empty() ? "default" : std::string(user_name_));
   const bool is_known = before.login || (is_bound() && !before.private_connection);
@@ -94,12 +96,12 @@ bool Session::may_hand_over(std::uint32_t layout) const {
       life_ == Life::kServes && presence_ == Presence::kHere && drain_ == Drain::kNone;
   const bool gives_nothing_back =
       blocked_ == nullptr || !(blocked_->is_putting_back() || is_offering());
-  const bool is_quiet = gives_nothing_back && traffic_.holds == 0 && !flush_due_ && !resume_due_ &&
-                        input_.waiting() == nullptr && !repeats() &&
-                        (!input_.is_throttled() || input_.is_held()) && client_.output().empty();
-  const bool at_rest =
-      is_blocked() ? may_carry_wait()
-                   : in_flight() == 0 && input_.awaited() == Awaited::kNothing && replies_.empty();
+  const bool is_quiet = gives_nothing_back && traffic_.holds == 0 && output_.is_all_sent() &&
+                        !resume_due_ && input_.waiting() == nullptr && !repeats() &&
+                        (!input_.is_throttled() || input_.is_held());
+  const bool at_rest = is_blocked() ? may_carry_wait()
+                                    : in_flight() == 0 && input_.awaited() == Awaited::kNothing &&
+                                          !output_.owes_replies();
   return goes_on && is_quiet && at_rest && may_carry_state(layout) &&
          (subscriptions_ == nullptr || subscriptions_->may_release()) &&
          (near_ == nullptr || near_->is_at_rest()) &&
@@ -109,7 +111,7 @@ bool Session::may_hand_over(std::uint32_t layout) const {
 // The command waits on the server: the reply to its mark has come, and the next one is its own.
 bool Session::may_carry_wait() const {
   return own() != nullptr && in_flight() == 1 && input_.awaited() == Awaited::kAnswer &&
-         blocked_->wait().may_be_carried() && replies_.kept_bytes() == 0;
+         blocked_->wait().may_be_carried() && !output_.keeps_bytes();
 }
 
 bool Session::stays_behind(std::uint32_t layout) const {
@@ -194,7 +196,7 @@ std::vector<int> Session::descriptors() const {
 void Session::hand_over(CarriedClient& to) {
   life_ = Life::kClosed;
   if (blocked_ != nullptr) blocked_->close();
-  replies_.clear();
+  output_.close();
   input_.release();
   memory_.note(0);
   reliefs_.close();
@@ -252,8 +254,7 @@ bool Session::go_on_waiting(const CarriedSession::Waiting& before) {
       make_pending(request, BlockedCommand::of(BlockedCommand::Asked::kCommand), 0, true);
   reply_skip_ = skips;
   pending.silent = before.silent;
-  pending.ticket = replies_.expect();
-  last_effect_ = pending.ticket;
+  pending.ticket = output_.expect_effect();
   ++traffic_.sent;
   own()->expect(std::move(pending));
   stall(Awaited::kAnswer);

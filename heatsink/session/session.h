@@ -30,7 +30,6 @@
 #include "heatsink/relief/client_state.h"
 #include "heatsink/relief/client_traffic.h"
 #include "heatsink/relief/drain.h"
-#include "heatsink/relief/gets_ahead.h"
 #include "heatsink/relief/memory_budget.h"
 #include "heatsink/relief/relief.h"
 #include "heatsink/relief/relief_chain.h"
@@ -254,12 +253,7 @@ class Session final : public ClientTransport::Listener,
   // ClientInput::Client
   bool may_take() const override;
   bool may_parse() const { return !input_.is_stopped() && may_take(); }
-  std::size_t take_run(std::string_view bytes, TimePoint now) override {
-    if (near_mode_.is_on) [[unlikely]]
-      return take_cached_read(bytes, now);
-    const std::size_t taken = take_gets(bytes, now);
-    return taken > 0 ? taken : take_sets(bytes, now);
-  }
+  std::size_t take_run(std::string_view bytes, TimePoint now) override;
   Step take(Request& request) override { return dispatch(request); }
   Step take_oversized(Request& request) override;
   void send_rest(std::string_view bytes) override;
@@ -280,13 +274,6 @@ class Session final : public ClientTransport::Listener,
   void memory_changed() override { note_memory(); }
 
   std::size_t take_cached_read(std::string_view bytes, TimePoint now);  // session_parts.cc
-  // session_dispatch.cc, runs of plain requests
-  std::size_t take_gets(std::string_view bytes, TimePoint now);
-  bool takes_runs() const;
-  bool send_cold(const GetsAhead::Get& get, const CommandFacts& facts, TimePoint now);
-
-  std::size_t take_sets(std::string_view bytes, TimePoint now);
-
   // session_io.cc, memory
   void note_memory();
   void out_of_memory();
@@ -313,7 +300,6 @@ class Session final : public ClientTransport::Listener,
   std::optional<Step> track_here(Request& request);
   void follow_near(const Request& request, Step step, bool is_silent);
   Step forward(Request& request, bool own_connection, PartRequest of = {});
-  Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PartRequest of,
                std::uint32_t number) override;
   Step send_on(Upstream& connection, Request& request, PartRequest of = {}) {

@@ -49,6 +49,7 @@
 #include "heatsink/session/repeated_reads.h"
 #include "heatsink/session/scattered_commands.h"
 #include "heatsink/session/server_side.h"
+#include "heatsink/session/session_carrier.h"
 #include "heatsink/session/session_host.h"
 #include "heatsink/session/step.h"
 #include "heatsink/session/subscriptions.h"
@@ -167,16 +168,18 @@ class Session final : public ClientTransport::Listener,
   // To another process that reads this layout of CarriedSession (session_handover.cc).
   bool may_hand_over(std::uint32_t layout) const;
   // It cannot be handed over before the client itself ends something.
-  bool stays_behind(std::uint32_t layout) const;
+  bool stays_behind(std::uint32_t layout) const { return carrier().stays_behind(layout); }
   // May become true if the client is held (hold_input()) and what it has begun ends.
   bool settles_when_held(std::uint32_t layout) const {
-    return !closed() && !is_blocked() && may_carry_state(layout);
+    return !closed() && !is_blocked() && carrier().may_carry(layout);
   }
   // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
-  CarriedSession carry();
+  CarriedSession carry() {
+    return carrier().carry(id_, std::move(static_cast<ClientState&>(*this)));
+  }
   void keep(CarriedSession&& state) { static_cast<ClientState&>(*this) = std::move(state.state); }
   // Of its connections to servers: the private one, if it has one, and those to nodes.
-  std::vector<int> descriptors() const;
+  std::vector<int> descriptors() const { return carrier().descriptors(); }
   // Closes this session and moves these connections into `to`. REQUIRES carry().
   void hand_over(CarriedClient& to);
   // Processes and reads no further request of the client, so that it comes to rest.
@@ -228,6 +231,8 @@ class Session final : public ClientTransport::Listener,
   // How long a stream may go on after its client has left.
   static constexpr Nanos kStreamEndTime = Millis(100);
 
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
+          std::uint32_t address, ClientState&& state, const ExpectedReplies& replies_ahead = {});
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
     return input_.memory() + output_.memory_bytes() +
@@ -435,12 +440,9 @@ class Session final : public ClientTransport::Listener,
 
   // session_handover.cc
   bool may_carry_wait() const;
-  bool may_carry_state(std::uint32_t layout) const;
-  bool is_too_long_to_carry() const;
-  bool needs_private() const;
+  SessionCarrier carrier() const;
   bool go_on_waiting(const CarriedSession::Waiting& before);
   bool queue_again(const QueuedTransaction& before);
-  void note_all_written();
 
   void retry_end_of_wait();
   void offer_taken();

@@ -18,34 +18,32 @@ constexpr std::size_t kBusyBytes = 4096;  // of each buffer of a client that wor
 }  // namespace
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
-                 std::uint64_t id, std::string_view peer)
-    : parts_(parts),
+                 std::uint64_t id, std::uint32_t address, ClientState&& state,
+                 const ExpectedReplies& replies_ahead)
+    : ClientState(std::move(state)),
+      parts_(parts),
       host_(host),
       id_(id),
       client_(client),
-      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
+      address_(address),
       memory_(parts.shared.memory),
+      replies_ahead_(replies_ahead),
       servers_(parts, *this, traffic_, *this),
       input_(*this),
       output_(parts, client, servers_, traffic_, *this),
-      reliefs_(parts, context()) {
+      reliefs_(parts, context()) {}
+
+Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+                 std::uint64_t id, std::string_view peer)
+    : Session(parts, host, client, id, parts.shared.client_names.enter(peer, parts.loop.now()),
+              ClientState()) {
   identity().become_fresh();
 }
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
                  MovedSession&& before)
-    : ClientState(std::move(before.state)),
-      parts_(parts),
-      host_(host),
-      id_(before.id),
-      client_(client),
-      address_(before.address),
-      memory_(parts.shared.memory),
-      replies_ahead_(before.replies_ahead),
-      servers_(parts, *this, traffic_, *this),
-      input_(*this),
-      output_(parts, client, servers_, traffic_, *this),
-      reliefs_(parts, context()) {
+    : Session(parts, host, client, before.id, before.address, std::move(before.state),
+              before.replies_ahead) {
   traffic_.note_reply_at(before.last_reply_at);
   set_request_limits();
 }

@@ -27,29 +27,6 @@ std::string_view error_text(std::string_view wire) {
 
 }  // namespace
 
-// MONITOR gets one reply and then streams; SYNC and PSYNC use the replication protocol from the
-// first byte.
-Step Session::run_raw(Request& request) {
-  if (in_flight() > 0) return stall(Awaited::kDrain);
-  Step step = Step::kDone;
-  Upstream* connection = servers_.own_for(request, step);
-  if (connection == nullptr) return no_connection(request, step);
-  servers_.pin();
-  if (near_ != nullptr) {  // a push cannot be told from what a stream sends
-    near_->end_all_now();
-    near_->stop();
-  }
-  if (request.command->name == "monitor") {
-    send_on(*connection, request, PartRequest(SessionPart::kRawStream));
-    stall(Awaited::kDrain);
-    return Step::kDone;
-  }
-  connection->relay_raw(request.raw);
-  mode_ = Mode::kRaw;
-  replicates_ = true;
-  return Step::kDone;
-}
-
 // The debugger speaks its own protocol on the client's connection until the server closes it. A
 // client that goes on with EVAL would run its script for real: so the connection ends.
 Step Session::run_script_debug(const Request& request) {
@@ -71,7 +48,7 @@ Step Session::run_reset() {
   if (subscriptions_ != nullptr) subscriptions_->close();
   subscriptions_.reset();
   protocol_ = resp::Protocol::kResp2;
-  mode_ = Mode::kNormal;
+  raw_.reset();
   replicates_ = false;
   db_ = 0;
   name_.clear();
@@ -89,7 +66,7 @@ Step Session::run_reset() {
 }
 
 Step Session::run_quit() {
-  if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Awaited::kDrain);
+  if (in_flight() > 0 && !is_raw()) return stall(Awaited::kDrain);
   reply("+OK\r\n");
   close_when_flushed();
   return Step::kDone;
@@ -210,7 +187,7 @@ void Session::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
 
 void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed()) return;
-  if (mode_ == Mode::kRaw && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
+  if (is_raw() && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
   if (subscriptions_ != nullptr && subscriptions_->hot().recounts())
     bytes = subscriptions_->hot().recount(bytes);
   within_memory([&] {
@@ -303,10 +280,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       transaction_->take(pending, ok, reply, kept);
       break;
     case SessionPart::kRawStream:
-      if (ok && own() != nullptr) {
-        own()->relay_raw({});
-        mode_ = Mode::kRaw;
-      }
+      raw_->began(ok);
       break;
     case SessionPart::kAgain:
       repeated_->answered();  // after_reply() sends the next one

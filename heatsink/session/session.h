@@ -45,6 +45,7 @@
 #include "heatsink/session/moved_client.h"
 #include "heatsink/session/near_client.h"
 #include "heatsink/session/node_commands.h"
+#include "heatsink/session/raw_stream.h"
 #include "heatsink/session/refused_requests.h"
 #include "heatsink/session/repeated_reads.h"
 #include "heatsink/session/scattered_commands.h"
@@ -76,6 +77,7 @@ class Session final : public ClientTransport::Listener,
                       private Transaction::Client,
                       private RepeatedReads::Client,
                       private NearClient::Client,
+                      private RawStream::Client,
                       private NodeCommands::Client,
                       private ServerSide::Client,
                       private Identity::Client,
@@ -223,11 +225,6 @@ class Session final : public ClientTransport::Listener,
   }
 
  private:
-  enum class Mode : std::uint8_t {
-    kNormal,
-    kRaw,  // MONITOR, SYNC: the server sends what it wants, when it wants
-  };
-
   // How long a stream may go on after its client has left.
   static constexpr Nanos kStreamEndTime = Millis(100);
 
@@ -392,6 +389,12 @@ class Session final : public ClientTransport::Listener,
   void end_pause();
   void select_refused(std::string_view why);
 
+  // RawStream::Client (session_parts.cc)
+  RawStream& raw_stream();
+  bool is_raw() const { return raw_ != nullptr && raw_->is_on(); }
+  void end_near_cache() override;
+  bool relay(std::string_view request) override;
+
   // NearClient::Client (session_parts.cc)
   NearClient& near();
   ReplyQueue::Ticket last_owed() const override { return output_.last_owed(); }
@@ -532,7 +535,6 @@ class Session final : public ClientTransport::Listener,
   Upstream* connection_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
                                      Step& step);
 
-  Step run_raw(Request& request);
   Step run_script_debug(const Request& request);
   Step run_reset();
   Step run_quit();
@@ -578,7 +580,6 @@ class Session final : public ClientTransport::Listener,
   Life life_ = Life::kServes;
   Presence presence_ = Presence::kHere;  // what the client has ended
   Drain drain_ = Drain::kNone;
-  Mode mode_ = Mode::kNormal;
   bool used_ = true;         // since the last shrink()
   bool repeat_due_ = false;  // repeat_pushes() runs in a while
   bool resume_due_ = false;  // resume() runs before the turn ends
@@ -587,7 +588,7 @@ class Session final : public ClientTransport::Listener,
   TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
 
   // The client's bytes are not separate requests now, and may never end.
-  bool in_stream() const { return mode_ != Mode::kNormal || input_.oversized().is_active(); }
+  bool in_stream() const { return is_raw() || input_.oversized().is_active(); }
   ClientTraffic traffic_;
   std::uint64_t in_flight() const { return traffic_.in_flight(); }
   ExpectedReplies replies_ahead_;
@@ -605,6 +606,7 @@ class Session final : public ClientTransport::Listener,
   std::unique_ptr<Subscriptions> subscriptions_;
   std::unique_ptr<Transaction> transaction_;
   std::unique_ptr<NearClient> near_;
+  std::unique_ptr<RawStream> raw_;
   std::unique_ptr<RepeatedReads> repeated_;
 };
 

@@ -39,9 +39,6 @@ bool tells_library(const Request& request) {
          equals_ignoring_case(args[1], "setinfo");
 }
 
-// What the server does not hear from a connection that is in such a stream already.
-bool is_ignored_in_stream(const Request& request) { return request.route == Route::kRaw; }
-
 }  // namespace
 
 Step Session::dispatch(Request& request) {
@@ -50,7 +47,7 @@ Step Session::dispatch(Request& request) {
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
-  if (mode_ == Mode::kRaw) return dispatch_raw(request);
+  if (is_raw()) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
   const bool is_silent = reply_off_ || reply_skip_;
   const Outcome outcome = reliefs_.arrives(request);
@@ -183,31 +180,15 @@ Step Session::run(Request& request) {
     case Route::kSubscribe:
       return subscriptions().run(request);
     case Route::kRaw:
-      return run_raw(request);
+      return raw_stream().begin(request);
   }
   return Step::kDone;
 }
 
-// A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it. A
-// server closes a replica's connection whose command has a reply, because replies would be taken
-// for data.
 Step Session::dispatch_raw(Request& request) {
   if (!replicates_ && request.route == Route::kQuit) return run_quit();
   if (!replicates_ && request.route == Route::kReset) return run_reset();
-  const bool harmless =
-      request.command != nullptr &&
-      !request.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
-      (request.route == Route::kShared || request.command->name == "replconf");
-  if (!harmless && !is_ignored_in_stream(request)) {
-    if (!replicates_)
-      return reply_error(
-          "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, "
-          "RESET and QUIT");
-    close_when_flushed();
-    return Step::kDone;
-  }
-  if (own() != nullptr) own()->send_more(request.raw);
-  return Step::kDone;
+  return raw_->take(request);
 }
 
 Step Session::forward(Request& request, bool own_connection, PartRequest of) {
@@ -296,9 +277,8 @@ std::size_t Session::take_run(std::string_view bytes, TimePoint now) {
   struct ThisSession {
     bool may_go_on() const { return session.may_parse(); }
     bool takes_gets() const {
-      return session.mode_ == Mode::kNormal && session.input_.is_at_start() &&
-             session.user_ == User::kShared && session.own() == nullptr && !session.reply_off_ &&
-             !session.reply_skip_;
+      return !session.is_raw() && session.input_.is_at_start() && session.user_ == User::kShared &&
+             session.own() == nullptr && !session.reply_off_ && !session.reply_skip_;
     }
     bool takes_sets() const { return takes_gets() && !session.has_listeners(); }
     // As forward() would choose it.
@@ -347,7 +327,7 @@ Step Session::take_oversized(Request& request) {
 Upstream* Session::connection_for_oversized(Request& request,
                                             const OversizedRequest::Beginning& beginning,
                                             Step& step) {
-  if (!beginning.may_be_sent || mode_ == Mode::kRaw) {
+  if (!beginning.may_be_sent || is_raw()) {
     step = reply_error(
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
     return nullptr;

@@ -36,7 +36,7 @@ bool Session::may_move() const {
                        input_.waits_for_nothing() && !resume_due_;
   const bool has_nothing =
       input_.waiting() == nullptr && !repeats() && input_.bytes().empty() && output_.is_at_rest();
-  const bool is_plain = own() == nullptr && mode_ == Mode::kNormal && servers_.user() == nullptr &&
+  const bool is_plain = own() == nullptr && !is_raw() && servers_.user() == nullptr &&
                         (transaction_ == nullptr || transaction_->is_at_rest()) &&
                         (subscriptions_ == nullptr || subscriptions_->is_at_rest()) &&
                         (near_ == nullptr || near_->is_at_rest());
@@ -70,7 +70,7 @@ Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& 
   // What the client has seen in the other process counts as seen now.
   traffic_.note_reply_at(parts.loop.clock());
   if (before.ran_script) ran_script_at_ = parts.loop.clock();
-  if (before.is_raw) mode_ = Mode::kRaw;
+  if (before.is_raw) raw_stream().go_on();
   if (in_multi_ || watching_) transaction().take_over(before.transaction);
   if (in_multi_) traffic_.touch_all();
 }
@@ -99,7 +99,7 @@ bool Session::may_carry_wait() const {
 
 SessionCarrier Session::carrier() const {
   return SessionCarrier({*this, servers_, input_, blocked_.get(), subscriptions_.get(),
-                         transaction_.get(), mode_ == Mode::kRaw});
+                         transaction_.get(), is_raw()});
 }
 
 void Session::hand_over(CarriedClient& to) {
@@ -131,7 +131,7 @@ bool Session::take_connections(CarriedClient& came) {
 }
 
 void Session::go_on_carried(const CarriedSession& before) {
-  if (own() != nullptr && before.is_raw) own()->relay_raw({});
+  if (before.is_raw) relay({});
   if (subscriptions_ != nullptr) subscriptions_->look_again();
   if (!before.input.empty()) received(before.input, parts_.loop.clock());
 }

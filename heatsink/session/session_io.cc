@@ -165,7 +165,7 @@ bool Session::may_take() const {
   if (output_.is_long()) return false;
   // The proxy's own replies must not come between the parts of a message.
   if (own() != nullptr && (own()->unsent() > kUnsentSoftMax || own()->in_message())) return false;
-  if (input_.oversized().is_sent() || mode_ == Mode::kRaw) return true;
+  if (input_.oversized().is_sent() || is_raw()) return true;
   if (replies_ahead_.owes_too_much()) return false;  // other clients would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(parts_.shared.options().pipeline_max);
 }
@@ -328,7 +328,7 @@ Stay Session::stays() const {
   const bool is_busy = input_.waiting() != nullptr || !has_no_blocked_command() ||
                        input_.oversized().is_active() || is_closing();
   if (is_owed || is_busy) return Stay::kReplies;
-  const bool hears = subscribed() || receives_messages() || mode_ == Mode::kRaw;
+  const bool hears = subscribed() || receives_messages() || is_raw();
   return hears ? Stay::kSubscription : Stay::kAtRest;
 }
 

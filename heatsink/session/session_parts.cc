@@ -31,7 +31,7 @@ void Session::let_go(const Relief& by) {
 
 void Session::hold_until_drained() { stall(Awaited::kDrain); }
 
-bool Session::may_share() const { return mode_ == Mode::kNormal && servers_.may_share(); }
+bool Session::may_share() const { return !is_raw() && servers_.may_share(); }
 
 ReliefClient::NextReply Session::next_reply() const {
   return {output_.next(), reply_off_ || reply_skip_};
@@ -262,6 +262,29 @@ void Session::confirm(std::string_view wire) {
   within_memory([&] { output_.append(wire); });
 }
 
+// ---- RawStream::Client
+
+RawStream& Session::raw_stream() {
+  if (raw_ == nullptr) {
+    ClientState& state = *this;
+    RawStream::Client& client = *this;
+    raw_ = std::make_unique<RawStream>(state, client);
+  }
+  return *raw_;
+}
+
+void Session::end_near_cache() {
+  if (near_ == nullptr) return;
+  near_->end_all_now();
+  near_->stop();
+}
+
+bool Session::relay(std::string_view request) {
+  if (own() == nullptr) return false;
+  own()->relay_raw(request);
+  return true;
+}
+
 // ---- NearClient::Client
 
 NearClient& Session::near() {
@@ -295,9 +318,9 @@ void Session::follow_near(const Request& request, Step step, bool is_silent) {
 // Answers the requests of a CachedRead from a copy, and registers the value for the client. Returns
 // the number of bytes done; 0: the usual way serves them.
 std::size_t Session::take_cached_read(std::string_view bytes, TimePoint now) {
-  const bool may_answer = mode_ == Mode::kNormal && input_.is_at_start() &&
-                          user_ == User::kShared && !reply_off_ && !reply_skip_ &&
-                          near().keeps_reads() && reliefs_.passes_plain_gets();
+  const bool may_answer = !is_raw() && input_.is_at_start() && user_ == User::kShared &&
+                          !reply_off_ && !reply_skip_ && near().keeps_reads() &&
+                          reliefs_.passes_plain_gets();
   if (!may_answer) return 0;
   std::vector<std::string_view>& args = parts_.run_args;
   const std::optional<CachedRead> found = CachedRead::find(bytes, args);

@@ -349,7 +349,8 @@ void Session::fail_in_flight(const Pending& pending, const std::string& problem,
 void Session::ask_again(std::string_view request, const Pending& pending) {
   parts_.count(copies::Count::kReissued);
   if (repeated_ == nullptr)
-    repeated_ = std::make_unique<RepeatedReads>(static_cast<RepeatedReads::Client&>(*this));
+    repeated_ =
+        std::make_unique<RepeatedReads>(output_, static_cast<RepeatedReads::Client&>(*this));
   repeated_->add(request, pending);
 }
 

@@ -397,9 +397,6 @@ class Session final : public ClientTransport::Listener,
 
   // NearClient::Client (session_parts.cc)
   NearClient& near();
-  ReplyQueue::Ticket last_owed() const override { return output_.last_owed(); }
-  bool owes(ReplyQueue::Ticket ticket) const override { return output_.owes(ticket); }
-  void give_behind_all(std::string_view push) override { output_.add(push); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
   void repeat_pushes_later() override;
   void give_behind_next(std::string_view push) override { give_push(push, output_.first_owed()); }
@@ -435,10 +432,6 @@ class Session final : public ClientTransport::Listener,
   bool connect_for(std::string_view request, std::string& error) override;
   bool is_connection_ready() override { return own()->ready() && servers_.is_own_in_right_db(); }
   void send_again(std::string_view request, Pending&& pending) override;
-  void give_whole(ReplyQueue::Ticket ticket, std::string_view wire) override {
-    output_.put(ticket, wire);
-    output_.end(ticket);
-  }
   void all_repeated() override;
 
   // session_handover.cc

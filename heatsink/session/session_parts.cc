@@ -291,7 +291,7 @@ NearClient& Session::near() {
   if (near_ == nullptr) {
     ClientState& state = *this;
     NearClient::Client& client = *this;
-    near_ = std::make_unique<NearClient>(parts_, state, traffic_, client);
+    near_ = std::make_unique<NearClient>(parts_, state, traffic_, output_, client);
   }
   return *near_;
 }

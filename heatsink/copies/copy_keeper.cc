@@ -15,6 +15,8 @@ constexpr Nanos kWarmInterval = Millis(100);  // the delay with which a key is r
 constexpr Nanos kMapInterval = Millis(100);
 constexpr Nanos kLooksAgainAfter = Millis(1);  // for the replies of uncounted writes
 
+report::BothClocks both_clocks(TimePoint now) { return {now, std::chrono::system_clock::now()}; }
+
 }  // namespace
 
 CopyKeeper::CopyKeeper(NodeState& shared, std::unique_ptr<net::Poller> poller)
@@ -99,11 +101,6 @@ void CopyKeeper::each_second() {
   rest_.look([this] { return has_work(); }, loop_.clock());
 }
 
-void CopyKeeper::run() {
-  begin();
-  loop_.run();
-}
-
 // All barriers of the turn share one command, and its output one write.
 void CopyKeeper::end_turn() {
   if (flush_missed_.exchange(false)) filler_.flush_all();
@@ -120,10 +117,6 @@ void CopyKeeper::end_turn() {
 bool CopyKeeper::has_work() const {
   return hot_keys_.has_accesses() || shared_.workers_awake.load() > 0 ||
          shared_.table.copies() > 0 || warming_.has_work();
-}
-
-void CopyKeeper::worker_woke() {
-  if (rest_.rests()) loop_.post([this] { wake(); });
 }
 
 // ---- fills and barriers
@@ -319,18 +312,24 @@ void CopyKeeper::note_changes(std::vector<detect::Change> changes) {
            change.verdict.temperature != detect::Temperature::kWriteHot &&
            warming_.warmer().holds(change.verdict.count.hash);
   });
-  tell_clients(changes);
+  verdicts_.note(changes, both_clocks(loop_.clock()));
   for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
   events_.add(changes, hot_count(), loop_.now(), report_.reliefs(loop_.clock()));
 }
 
 void CopyKeeper::note_warmed(std::vector<detect::Change> changes, TimePoint now) {
-  tell_clients(changes);
+  verdicts_.note(changes, both_clocks(loop_.clock()));
   for (detect::Change& change : changes) shared_.shown.hide(change.verdict.count);
   events_.add(changes, hot_count(), now);
 }
 
-std::size_t CopyKeeper::hot_count() const { return hot_keys_.count() + warming_.warmer().size(); }
+void CopyKeeper::ask_verdicts(std::size_t worker) {
+  loop_.post([this, worker] {
+    const TimePoint now = loop_.clock();
+    verdicts_.give_list(
+        worker, [this, now] { return report_.busy_verdicts(now); }, both_clocks(now));
+  });
+}
 
 // Lets the workers count no writes while no key is hot. Before the workers get this turn's answers,
 // so that most copies may be served at once.

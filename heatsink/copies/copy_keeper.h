@@ -71,7 +71,10 @@ class CopyKeeper final : public CopySource,
     events_.listen(std::move(recording.event));
   }
   void begin();  // call it before loop() runs
-  void run();    // begin() and the loop, until stop()
+  void run() {   // until stop()
+    begin();
+    loop_.run();
+  }
   net::EventLoop& loop() { return loop_; }
 
   // Any thread:
@@ -83,7 +86,9 @@ class CopyKeeper final : public CopySource,
   void add_order_event(std::string reason, report::WarmKey key);  // as CopyOrders::note()
 
   // Any thread, in fact the workers':
-  void worker_woke();  // after NodeState::clients has counted the client
+  void worker_woke() {  // after NodeState::clients has counted the client
+    if (rest_.rests()) loop_.post([this] { wake(); });
+  }
   bool is_full() const override { return loop_.is_full() || fill_inbox_.is_full(); }
   void request_fill(FillRequest request) override { fill_inbox_.put(std::move(request)); }
   void send_fills() override;
@@ -101,7 +106,9 @@ class CopyKeeper final : public CopySource,
   // A subscriber of the worker needs the list of hot keys: it comes by take_verdicts(), and the
   // changes after it. end_verdicts(): the worker has no subscriber any more.
   void ask_verdicts(std::size_t worker);
-  void end_verdicts(std::size_t worker);
+  void end_verdicts(std::size_t worker) {
+    loop_.post([this, worker] { verdicts_.end(worker); });
+  }
   VerdictInbox::Content take_verdicts(std::size_t worker) { return verdicts_.inbox().take(worker); }
   NearMail& near_mail() { return near_mail_; }
 
@@ -142,8 +149,8 @@ class CopyKeeper final : public CopySource,
   void judge_if_due();
   void judge();
   void note_changes(std::vector<detect::Change> changes);
-  void tell_clients(std::span<const detect::Change> changes);
-  std::size_t hot_count() const;  // of hot, write-hot and merely warmed keys
+  // Of hot, write-hot and merely warmed keys.
+  std::size_t hot_count() const { return hot_keys_.count() + warming_.warmer().size(); }
   void follow_keys();
 
   // What is noted once a second.

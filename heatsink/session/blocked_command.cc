@@ -124,6 +124,10 @@ void BlockedCommand::begin(Upstream& connection, const Request& request) {
   connection.send(hello.view(), std::move(mark));
 }
 
+CarriedSession::Waiting BlockedCommand::carried() const {
+  return {wait_->request(), wait_->connection(), client_.own_connection()->is_next_silent()};
+}
+
 void BlockedCommand::go_on(const Request& request, const CarriedSession::Waiting& before) {
   wait_ = std::make_unique<Wait>(CommandUndo(request.args()), false, request.now);
   wait_->keep_request(before.request);

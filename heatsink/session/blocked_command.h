@@ -104,6 +104,7 @@ class BlockedCommand {
   // The command that waits. REQUIRES waits().
   const Wait& wait() const { return *wait_; }
   std::string request_for_time_left() const;  // the same
+  CarriedSession::Waiting carried() const;    // the same
   // A reply is offered to a client that may have left: nothing else may reach it.
   bool is_offering() const { return offered_ != nullptr; }
   // What a client was given that has left is on its way back.

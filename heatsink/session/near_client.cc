@@ -16,10 +16,11 @@ constexpr std::string_view kForgetAll = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
 }  // namespace
 
 NearClient::NearClient(const SessionParts& parts, ClientState& state, ClientTraffic& traffic,
-                       Client& client)
+                       ClientOutput& output, Client& client)
     : parts_(parts),
       state_(state),
       traffic_(traffic),
+      output_(output),
       client_(client),
       number_(parts.near_table->join(*this)) {
   traffic_.given = &given_;
@@ -192,8 +193,8 @@ void NearClient::read(const Request& request) {
   refs.clear();
   if (resp::find_keys(*request.command, request.args(), refs) != resp::Keys::kKnown && refs.empty())
     return;  // KEYS, SCAN, DBSIZE: a server does not track them either
-  std::erase_if(behind_, [this](const Kept& each) { return !client_.owes(each.behind); });
-  const ReplyQueue::Ticket owed = client_.last_owed();
+  std::erase_if(behind_, [this](const Kept& each) { return !output_.owes(each.behind); });
+  const ReplyQueue::Ticket owed = output_.last_owed();
   std::vector<std::string_view> ended;
   for (const resp::KeyRef& ref : refs) {
     const NameHash name = request.name_hash(ref.arg, parts_.shared.seed);
@@ -223,12 +224,12 @@ void NearClient::end_at_once(std::span<const std::string_view> names) {
   parts_.counters.add(copies::Count::kNearEndedAtOnce, names.size());
   ByteBuffer wire;
   append_invalidations(wire, names);
-  const ReplyQueue::Ticket owed = client_.last_owed();
-  client_.give_behind_all(wire.view());
+  const ReplyQueue::Ticket owed = output_.last_owed();
+  output_.add(wire.view());
   if (!state_.near_mode_.is_on || state_.stores_in_order_) return;
   const bool is_first = repeated_.empty();
   if (!repeated_.add(wire.view(), owed)) {
-    client_.give_behind_all(repeated_.take_all());
+    output_.add(repeated_.take_all());
     static_cast<void>(repeated_.add(wire.view(), owed));
   }
   if (is_first) client_.repeat_pushes_later();
@@ -236,14 +237,14 @@ void NearClient::end_at_once(std::span<const std::string_view> names) {
 
 void NearClient::repeat_pushes() {
   const std::string due =
-      repeated_.tick([this](ReplyQueue::Ticket ticket) { return client_.owes(ticket); });
+      repeated_.tick([this](ReplyQueue::Ticket ticket) { return output_.owes(ticket); });
   if (!due.empty()) client_.give_push(due, ReplyQueue::kNone);
   if (!repeated_.empty()) client_.repeat_pushes_later();
 }
 
 void NearClient::end_all_now() {
   end_all();
-  if (!repeated_.empty()) client_.give_behind_all(repeated_.take_all());
+  if (!repeated_.empty()) output_.add(repeated_.take_all());
 }
 
 // A copy has answered the read, and is valid still. `given_` says which one: two copies of the same
@@ -269,7 +270,7 @@ bool NearClient::may_keep(const Request& request, std::size_t arg, NameHash name
 }
 
 void NearClient::read_unknown() {
-  if (keeps_reads()) client_.give_behind_all(kForgetAll);
+  if (keeps_reads()) output_.add(kForgetAll);
 }
 
 // The server answers the reads at EXEC, on a connection that is not tracked.
@@ -288,7 +289,7 @@ void NearClient::executed(bool ran) {
   const std::vector<std::string> names = std::exchange(queued_, {});
   const bool is_known = std::exchange(queued_bytes_, 0) <= kQueuedBytesMax;
   if (!ran || (names.empty() && is_known)) return;
-  if (!is_known) return client_.give_behind_all(kForgetAll);
+  if (!is_known) return output_.add(kForgetAll);
   end_at_once(std::vector<std::string_view>(names.begin(), names.end()));
 }
 
@@ -301,7 +302,7 @@ void NearClient::end_name(NameHash name, std::string_view wire, NearTable::Ended
   if (by != NearTable::EndedBy::kOther && state_.near_mode_.skips_own) return;
   parts_.count(copies::Count::kNearEnded);
   const auto kept = std::find_if(behind_.rbegin(), behind_.rend(), [&](const Kept& each) {
-    return each.name == name && client_.owes(each.behind);
+    return each.name == name && output_.owes(each.behind);
   });
   const ReplyQueue::Ticket behind = kept == behind_.rend() ? ReplyQueue::kNone : kept->behind;
   if (by == NearTable::EndedBy::kItself) {

@@ -17,6 +17,7 @@
 #include "heatsink/command/request.h"
 #include "heatsink/relief/client_state.h"
 #include "heatsink/relief/client_traffic.h"
+#include "heatsink/session/client_output.h"
 #include "heatsink/session/near_table.h"
 #include "heatsink/session/repeated_pushes.h"
 #include "heatsink/session/session_host.h"
@@ -36,11 +37,6 @@ class NearClient final : private NearTable::Holder {
     virtual std::uint64_t id() const = 0;
     virtual Step reply(std::string_view wire) = 0;
     virtual Step reply_error(std::string_view text) = 0;
-    // The ticket of the last reply that is owed; kNone: none is.
-    virtual ReplyQueue::Ticket last_owed() const = 0;
-    virtual bool owes(ReplyQueue::Ticket ticket) const = 0;
-    // Behind all replies so far, wherever they are.
-    virtual void give_behind_all(std::string_view push) = 0;
     // Behind the reply with this ticket, which is owed; kNone: at once, between two replies.
     virtual void give_push(std::string_view push, ReplyQueue::Ticket behind) = 0;
     // Behind the reply that the client gets next.
@@ -53,7 +49,8 @@ class NearClient final : private NearTable::Holder {
   };
 
   // All outlive it. REQUIRES parts.near_table.
-  NearClient(const SessionParts& parts, ClientState& state, ClientTraffic& traffic, Client& client);
+  NearClient(const SessionParts& parts, ClientState& state, ClientTraffic& traffic,
+             ClientOutput& output, Client& client);
   ~NearClient();
   NearClient(const NearClient&) = delete;
 
@@ -123,6 +120,7 @@ class NearClient final : private NearTable::Holder {
   const SessionParts& parts_;
   ClientState& state_;
   ClientTraffic& traffic_;
+  ClientOutput& output_;
   Client& client_;
   const NearTable::Number number_;
   std::vector<GivenCopy> given_;  // by the request of now

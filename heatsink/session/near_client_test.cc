@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "heatsink/session/testing/session_parts.h"
+#include "heatsink/session/testing/client_output_fixture.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -18,16 +18,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A client in RESP3 whose copies the test fills. Events: "behind all: *k|", "now: ...", "behind 7:
-// ".
-class NearClientTest : public SessionPartsTest, public NearClient::Client {
+// A client in RESP3 whose copies the test fills. Events: "behind all: *k|" once the client is owed
+// no reply in front of it, "now: ...", "7: ..." for behind the reply 7.
+class NearClientTest : public ClientOutputFixture, public NearClient::Client {
  protected:
   NearClientTest() {
-    start_parts();
+    start_output();
     table_.emplace(shared->kept_names, shared->clients_told_at_once);
     session_parts->near_table = &*table_;
     state.protocol_ = resp::Protocol::kResp3;
-    near.emplace(*session_parts, state, traffic, *this);
+    near.emplace(*session_parts, state, traffic, *output, *this);
   }
 
   std::string says(std::initializer_list<std::string_view> words) {
@@ -63,17 +63,25 @@ class NearClientTest : public SessionPartsTest, public NearClient::Client {
   void changed(std::string_view key, std::uint64_t writer = 0) {
     table_->changed(name(key), writer);
   }
-  std::vector<std::string> take() { return std::exchange(events, {}); }
+  std::vector<std::string> take() {
+    if (output->has_unsent()) given.push_back("behind all: " + shown(flushed()));
+    return std::exchange(given, {});
+  }
+  // The client is owed replies up to this ticket, or has got those before it.
+  void owe_to(ReplyQueue::Ticket last) {
+    while (output->last_owed() < last) output->expect();
+  }
+  void end_before(ReplyQueue::Ticket first) {
+    while (output->owes_replies() && output->first_owed() < first)
+      output->end(output->first_owed());
+  }
   static std::string ends(std::string_view key) {
     ByteBuffer wire;
     append_invalidations(wire, {&key, 1});
     return shown(wire.view());
   }
 
-  ClientState state;
-  ClientTraffic traffic;
-  ReplyQueue::Ticket owed_from = 1, owed_to = 0;  // tickets of replies that are owed
-  std::vector<std::string> events;
+  std::vector<std::string> given;
   int ticks_due = 0;
   std::optional<NearTable> table_;
   std::optional<NearClient> near;
@@ -86,26 +94,19 @@ class NearClientTest : public SessionPartsTest, public NearClient::Client {
   }
   std::uint64_t id() const override { return 5; }
   Step reply(std::string_view wire) override {
-    events.push_back(shown(wire));
+    given.push_back(shown(wire));
     return Step::kDone;
   }
   Step reply_error(std::string_view text) override {
-    events.push_back("-" + std::string(text));
+    given.push_back("-" + std::string(text));
     return Step::kDone;
   }
-  ReplyQueue::Ticket last_owed() const override {
-    return owed_from <= owed_to ? owed_to : ReplyQueue::kNone;
-  }
-  bool owes(ReplyQueue::Ticket ticket) const override { return ticket >= owed_from; }
-  void give_behind_all(std::string_view push) override {
-    events.push_back("behind all: " + shown(push));
-  }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override {
-    events.push_back((behind == ReplyQueue::kNone ? "now: " : std::to_string(behind) + ": ") +
-                     shown(push));
+    given.push_back((behind == ReplyQueue::kNone ? "now: " : std::to_string(behind) + ": ") +
+                    shown(push));
   }
   void give_behind_next(std::string_view push) override {
-    events.push_back("behind next: " + shown(push));
+    given.push_back("behind next: " + shown(push));
   }
   void repeat_pushes_later() override { ++ticks_due; }
 };
@@ -203,13 +204,13 @@ TEST_F(NearClientTest, ACopyThatIsNotValidAnyMoreIsNotKept) {
 TEST_F(NearClientTest, APushDoesNotOvertakeTheReplyThatItEnds) {
   track();
   has_copy("k");
-  owed_to = 3;  // a BLPOP, say
+  owe_to(3);  // a BLPOP, say
   done({"GET", "k"}, {"k"});
   changed("k");
   EXPECT_THAT(take(), ElementsAre("now: " + ends("k"), "3: " + ends("k")))
       << "it may have an earlier value, and it will get this one";
   done({"GET", "k"}, {"k"});
-  owed_from = 4;
+  end_before(4);
   changed("k");
   EXPECT_THAT(take(), ElementsAre("now: " + ends("k"))) << "it has the reply by now";
 }
@@ -220,12 +221,13 @@ TEST_F(NearClientTest, AnEarlierValueIsKeptUntilTheReplyHasCome) {
   track();
   has_copy("k");
   done({"GET", "k"}, {"k"});
-  owed_to = 1;
+  owe_to(1);
   done({"GET", "k"});
-  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
+  EXPECT_THAT(take(), IsEmpty());
   changed("k");
   EXPECT_THAT(take(), ElementsAre("now: " + ends("k")));
-  owed_from = 2;
+  end_before(2);
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
   done({"GET", "k"}, {"k"});
   done({"GET", "k"});
   EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
@@ -317,13 +319,13 @@ TEST_F(NearClientTest, WhatIsOwedBetweenMessagesIsGivenLater) {
 // redis-rs stores a reply after it has handled the push behind it.
 TEST_F(NearClientTest, WhatEndsBehindItsReplyEndsOnceMore) {
   track();
-  owed_to = 3;
+  owe_to(3);
   done({"GET", "cold"});
-  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold")));
   EXPECT_EQ(ticks_due, 1);
   EXPECT_FALSE(near->is_at_rest()) << "another worker would not know of it";
   near->repeat_pushes();
-  owed_from = 4;
+  end_before(4);
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold")));
   near->repeat_pushes();
   EXPECT_THAT(take(), IsEmpty()) << "the reply has been out for less than a tick";
   near->repeat_pushes();

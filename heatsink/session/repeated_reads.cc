@@ -49,7 +49,7 @@ bool RepeatedReads::fail_first() {
   resp::append_error(error, first.is_lost ? not_executed(problem) : "ERR heatsink: " + problem);
   const ReplyQueue::Ticket ticket = first.ticket;
   reads_.pop_front();
-  client_.give_whole(ticket, error.view());
+  output_.put_whole(ticket, error.view());
   return !client_.closed();
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "heatsink/command/pending.h"
+#include "heatsink/session/client_output.h"
 
 namespace heatsink::proxy {
 
@@ -27,7 +28,6 @@ class RepeatedReads {
     // That connection is ready, and in the client's database. False: go_on() is called again.
     virtual bool is_connection_ready() = 0;
     virtual void send_again(std::string_view request, Pending&& pending) = 0;
-    virtual void give_whole(ReplyQueue::Ticket ticket, std::string_view wire) = 0;
     // No read is left.
     virtual void all_repeated() = 0;
     virtual bool closes_when_down() const = 0;  // instead of an error (upstream.on-down)
@@ -38,7 +38,8 @@ class RepeatedReads {
     ~Client() = default;
   };
 
-  explicit RepeatedReads(Client& client) : client_(client) {}  // which outlives it
+  RepeatedReads(ClientOutput& output, Client& client)  // both outlive it
+      : output_(output), client_(client) {}
   RepeatedReads(const RepeatedReads&) = delete;
 
   bool empty() const { return reads_.empty(); }
@@ -71,6 +72,7 @@ class RepeatedReads {
   bool fail_first();
   void send_first();
 
+  ClientOutput& output_;
   Client& client_;
   std::list<Read> reads_;  // of tickets in their order
   bool resumes_after_ = false;

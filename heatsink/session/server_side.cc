@@ -277,9 +277,22 @@ std::unique_ptr<Upstream> ServerSide::lose() {
   return std::move(own_);
 }
 
-bool ServerSide::adopt(net::Stream connection, const CarriedPrivate& before) {
-  own_ = upstreams().adopt(client_.connection_owner(), std::move(connection), before);
+std::optional<CarriedPrivate> ServerSide::carried() const {
+  if (own_ == nullptr) return std::nullopt;
+  return CarriedPrivate{own_->protocol(), own_->login() == Upstream::Login::kOwn,
+                        !own_->hello_reply().empty(), own_->db()};
+}
+
+bool ServerSide::adopt(net::Stream connection, const std::optional<CarriedPrivate>& before) {
+  if (!before) return !is_bound();
+  own_ = upstreams().adopt(client_.connection_owner(), std::move(connection), *before);
   return own_ != nullptr;
+}
+
+void ServerSide::note_all_written() {
+  const std::vector<redis::UpstreamAddress*> masters = upstreams().all_masters();
+  for (redis::UpstreamAddress* const each : masters) state_.written_.note(*each);
+  if (masters.empty()) state_.written_.note(parts_.shared.upstream_address);
 }
 
 net::Stream ServerSide::release() {

@@ -3,6 +3,7 @@
 // client's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -90,6 +91,8 @@ class ServerSide {
   // ---- the client's own connection
 
   Upstream* own() const { return own_.get(); }  // null: none
+  // A message of the server is begun on it.
+  bool is_in_message() const { return own_ != nullptr && own_->in_message(); }
   // It holds state that is lost with it.
   bool has_state() const {
     return state_.pinned_ || is_bound() || state_.watching_ || client_.has_more_state();
@@ -120,9 +123,20 @@ class ServerSide {
   void renew_right(const Request& request, const copies::Right& right, bool waits);
   // It is lost. The client's name goes with it.
   std::unique_ptr<Upstream> lose();
-  // Of another process. False: it cannot be used.
-  bool adopt(net::Stream connection, const CarriedPrivate& before);
-  net::Stream release();  // to another process. REQUIRES own()
+
+  // ---- to and from another process (docs/design/handover.md)
+
+  // Nothing is under way on the client's own connection but `waiting` commands that wait (0 or 1).
+  bool may_release(std::size_t waiting) const {
+    return own_ == nullptr || own_->may_release(waiting);
+  }
+  std::optional<CarriedPrivate> carried() const;
+  net::Stream release();  // REQUIRES own()
+  // `before`: of the connection; nothing: there is none. False: the client cannot go on here.
+  bool adopt(net::Stream connection, const std::optional<CarriedPrivate>& before);
+  // WAIT asks all nodes, because the other process has not said which ones the client has written
+  // to.
+  void note_all_written();
 
   // Called by the worker.
   void server_moved();  // closes the connection to a server that is not used any more

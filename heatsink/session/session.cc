@@ -14,9 +14,6 @@
 namespace heatsink::proxy {
 namespace {
 
-// Unwritten bytes of one big reply at which the private connection is paused.
-constexpr std::size_t kPauseAt = 1024 * 1024;
-
 // The client did not send this request.
 bool sent_unasked(PendingKind kind) {
   return kind == PendingKind::kSelect || kind == PendingKind::kOwn;
@@ -29,29 +26,6 @@ std::string_view error_text(std::string_view wire) {
 }
 
 }  // namespace
-
-// MONITOR gets one reply and then streams; SYNC and PSYNC use the replication protocol from the
-// first byte.
-Step Session::run_raw(Request& request) {
-  if (in_flight() > 0) return stall(Awaited::kDrain);
-  Step step = Step::kDone;
-  Upstream* connection = servers_.own_for(request, step);
-  if (connection == nullptr) return no_connection(request, step);
-  servers_.pin();
-  if (near_ != nullptr) {  // a push cannot be told from what a stream sends
-    near_->end_all_now();
-    near_->stop();
-  }
-  if (request.command->name == "monitor") {
-    send_on(*connection, request, PartRequest(SessionPart::kRawStream));
-    stall(Awaited::kDrain);
-    return Step::kDone;
-  }
-  connection->relay_raw(request.raw);
-  mode_ = Mode::kRaw;
-  replicates_ = true;
-  return Step::kDone;
-}
 
 // The debugger speaks its own protocol on the client's connection until the server closes it. A
 // client that goes on with EVAL would run its script for real: so the connection ends.
@@ -74,7 +48,7 @@ Step Session::run_reset() {
   if (subscriptions_ != nullptr) subscriptions_->close();
   subscriptions_.reset();
   protocol_ = resp::Protocol::kResp2;
-  mode_ = Mode::kNormal;
+  raw_.reset();
   replicates_ = false;
   db_ = 0;
   name_.clear();
@@ -92,7 +66,7 @@ Step Session::run_reset() {
 }
 
 Step Session::run_quit() {
-  if (in_flight() > 0 && mode_ != Mode::kRaw) return stall(Awaited::kDrain);
+  if (in_flight() > 0 && !is_raw()) return stall(Awaited::kDrain);
   reply("+OK\r\n");
   close_when_flushed();
   return Step::kDone;
@@ -110,7 +84,7 @@ Step Session::run_presented(Request& request) {
 
 void Session::put_rewritten(const Pending& pending, std::string_view reply) {
   if (pending.silent) return;
-  put_reply(pending.ticket, as_in_cluster(reply));
+  output_.put(pending.ticket, as_in_cluster(reply));
 }
 
 // ---- connections
@@ -191,7 +165,7 @@ void Session::shared_decided() {
 
 void Session::release_hold() {
   if (closed() || traffic_.holds == 0 || --traffic_.holds > 0) return;
-  flush_later();
+  output_.flush_later();
   if (input_.is_throttled()) resume_later();
 }
 
@@ -208,16 +182,16 @@ bool Session::is_too_long_to_share(const Request& request) const {
 // ---- replies
 
 void Session::take_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
-  if (!closed()) within_memory([&] { put_reply(ticket, bytes); });
+  if (!closed()) within_memory([&] { output_.put(ticket, bytes); });
 }
 
 void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
   if (closed()) return;
-  if (mode_ == Mode::kRaw && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
+  if (is_raw() && reply_off_) return;  // CLIENT REPLY OFF also drops a stream
   if (subscriptions_ != nullptr && subscriptions_->hot().recounts())
     bytes = subscriptions_->hot().recount(bytes);
   within_memory([&] {
-    ticket == ReplyQueue::kNone ? put_out(bytes) : put_reply(ticket, bytes);
+    ticket == ReplyQueue::kNone ? output_.append(bytes) : output_.put(ticket, bytes);
     close_if_output_full();
   });
 }
@@ -226,68 +200,25 @@ void Session::take_private(ReplyQueue::Ticket ticket, std::string_view bytes) {
 // too much unread output. Replies can be held back or sent again; a reply that allows neither is
 // not dropped for its size.
 void Session::close_if_output_full() {
-  if (closed() || client_.output().size() <= parts_.shared.options().client_output_max.count)
-    return;
+  if (closed() || !output_.is_full()) return;
   parts_.count(copies::Count::kClientsCutOff);
   close();
 }
 
-void Session::put_reply(ReplyQueue::Ticket ticket, std::string_view bytes) {
-  if (closed()) return;
-  replies_.put(ticket, bytes, client_.output());
-  note_output();
-}
-
-void Session::end_reply(ReplyQueue::Ticket ticket) {
-  if (closed() || ticket == ReplyQueue::kNone) return;
-  ByteBuffer& output = client_.output();
-  const std::size_t before = output.size();
-  replies_.end(ticket, output);
-  if (output.size() != before) note_output();
-}
-
 void Session::give_rest(ReplyQueue::Ticket ticket, std::string_view bytes) {
-  if (!bytes.empty()) put_reply(ticket, bytes);
-  end_reply(ticket);
+  if (!bytes.empty()) output_.put(ticket, bytes);
+  output_.end(ticket);
   after_reply();
-}
-
-void Session::add_reply(std::string_view wire) {
-  if (closed()) return;
-  replies_.add(wire, client_.output());
-  note_output();
-}
-
-void Session::put_out(std::string_view bytes) {
-  if (closed()) return;
-  client_.output().append(bytes);
-  note_output();
-}
-
-void Session::note_output() {
-  flush_later();
-  note_buffered_output();
-}
-
-void Session::note_buffered_output() {
-  note_reply_memory();
-  if (own() == nullptr) return;
-  const std::size_t waiting_max = own()->in_big_reply() ? kPauseAt : kept_at_most(4);
-  if (client_.output().size() > std::min(waiting_max, kept_at_most(4))) own()->pause(true);
-}
-
-bool Session::congested() const {
-  return client_.output().size() + replies_.kept_bytes() > kept_at_most(2);
 }
 
 void Session::serve(std::string_view wire) {
   parts_.count(copies::Count::kCommands);
-  if (!take_silence()) add_reply(wire);
+  if (!take_silence()) output_.add(wire);
 }
 
 Step Session::reply(std::string_view wire) {
   parts_.count(copies::Count::kCommands);
-  if (!take_silence()) add_reply(wire);
+  if (!take_silence()) output_.add(wire);
   return Step::kDone;
 }
 
@@ -304,7 +235,7 @@ void Session::reply_done(Pending& pending, bool ok, const resp::ReplyScanner& re
   within_memory([&] {
     if (!settle_state(pending, ok, reply, kept)) return;
     if (pending.rewritten) put_rewritten(pending, kept);
-    end_reply(pending.ticket);
+    output_.end(pending.ticket);
     after_reply();
   });
 }
@@ -314,8 +245,7 @@ void Session::take_whole(const Pending& pending, std::string_view bytes, TimePoi
   if (pending.sized_as != 0) note_reply_size(pending, bytes.size());
   if (!request_ended(pending.expected)) return;
   within_memory([&] {
-    replies_.put_whole(pending.ticket, bytes, client_.output());
-    note_output();
+    output_.put_whole(pending.ticket, bytes);
     after_reply();
   });
 }
@@ -350,10 +280,7 @@ bool Session::settle_state(Pending& pending, bool ok, const resp::ReplyScanner& 
       transaction_->take(pending, ok, reply, kept);
       break;
     case SessionPart::kRawStream:
-      if (ok && own() != nullptr) {
-        own()->relay_raw({});
-        mode_ = Mode::kRaw;
-      }
+      raw_->began(ok);
       break;
     case SessionPart::kAgain:
       repeated_->answered();  // after_reply() sends the next one
@@ -380,7 +307,7 @@ void Session::after_reply() {
     }
     const bool is_due = repeated_ != nullptr && repeated_->is_resume_due();
     if (awaited == Awaited::kDrain || awaited == Awaited::kAnswer || is_due) resume_later();
-    if (is_closing() || presence_ != Presence::kHere) flush_later();
+    if (is_closing() || presence_ != Presence::kHere) output_.flush_later();
   }
   room_available();
 }
@@ -422,7 +349,8 @@ void Session::fail_in_flight(const Pending& pending, const std::string& problem,
 void Session::ask_again(std::string_view request, const Pending& pending) {
   parts_.count(copies::Count::kReissued);
   if (repeated_ == nullptr)
-    repeated_ = std::make_unique<RepeatedReads>(static_cast<RepeatedReads::Client&>(*this));
+    repeated_ =
+        std::make_unique<RepeatedReads>(output_, static_cast<RepeatedReads::Client&>(*this));
   repeated_->add(request, pending);
 }
 

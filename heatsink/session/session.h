@@ -30,7 +30,6 @@
 #include "heatsink/relief/client_state.h"
 #include "heatsink/relief/client_traffic.h"
 #include "heatsink/relief/drain.h"
-#include "heatsink/relief/gets_ahead.h"
 #include "heatsink/relief/memory_budget.h"
 #include "heatsink/relief/relief.h"
 #include "heatsink/relief/relief_chain.h"
@@ -38,6 +37,7 @@
 #include "heatsink/session/blocked_command.h"
 #include "heatsink/session/carried_session.h"
 #include "heatsink/session/client_input.h"
+#include "heatsink/session/client_output.h"
 #include "heatsink/session/client_transport.h"
 #include "heatsink/session/command_effects.h"
 #include "heatsink/session/expected_replies.h"
@@ -45,10 +45,12 @@
 #include "heatsink/session/moved_client.h"
 #include "heatsink/session/near_client.h"
 #include "heatsink/session/node_commands.h"
+#include "heatsink/session/raw_stream.h"
 #include "heatsink/session/refused_requests.h"
 #include "heatsink/session/repeated_reads.h"
 #include "heatsink/session/scattered_commands.h"
 #include "heatsink/session/server_side.h"
+#include "heatsink/session/session_carrier.h"
 #include "heatsink/session/session_host.h"
 #include "heatsink/session/step.h"
 #include "heatsink/session/subscriptions.h"
@@ -75,11 +77,13 @@ class Session final : public ClientTransport::Listener,
                       private Transaction::Client,
                       private RepeatedReads::Client,
                       private NearClient::Client,
+                      private RawStream::Client,
                       private NodeCommands::Client,
                       private ServerSide::Client,
                       private Identity::Client,
                       private RefusedRequests::Client,
                       private ClientInput::Client,
+                      private ClientOutput::Client,
                       private ReliefClient,
                       private ClientState {
  public:
@@ -135,11 +139,13 @@ class Session final : public ClientTransport::Listener,
     replies_ahead_.record(pending.read_only, bytes);
   }
   void ask_again(std::string_view request, const Pending& pending) override;
-  bool may_ask_again(ReplyQueue::Ticket ticket) const override { return last_effect_ <= ticket; }
+  bool may_ask_again(ReplyQueue::Ticket ticket) const override {
+    return output_.is_last_effect(ticket);
+  }
   void note_written(redis::UpstreamAddress& node) override { written_.note(node); }
   bool takes_back(Pending& pending, std::string_view error) override;
   bool is_streaming() const override { return input_.oversized().is_active(); }
-  bool congested() const override;
+  bool congested() const override { return output_.is_congested(); }
   Keeps keeps(const Pending& pending, TimePoint read_at) override;
   // Of the servers (session.cc).
   bool receives_messages() const override {
@@ -164,16 +170,18 @@ class Session final : public ClientTransport::Listener,
   // To another process that reads this layout of CarriedSession (session_handover.cc).
   bool may_hand_over(std::uint32_t layout) const;
   // It cannot be handed over before the client itself ends something.
-  bool stays_behind(std::uint32_t layout) const;
+  bool stays_behind(std::uint32_t layout) const { return carrier().stays_behind(layout); }
   // May become true if the client is held (hold_input()) and what it has begun ends.
   bool settles_when_held(std::uint32_t layout) const {
-    return !closed() && !is_blocked() && may_carry_state(layout);
+    return !closed() && !is_blocked() && carrier().may_carry(layout);
   }
   // Takes the state out of this session, for hand_over() or keep(). REQUIRES may_hand_over().
-  CarriedSession carry();
+  CarriedSession carry() {
+    return carrier().carry(id_, std::move(static_cast<ClientState&>(*this)));
+  }
   void keep(CarriedSession&& state) { static_cast<ClientState&>(*this) = std::move(state.state); }
   // Of its connections to servers: the private one, if it has one, and those to nodes.
-  std::vector<int> descriptors() const;
+  std::vector<int> descriptors() const { return carrier().descriptors(); }
   // Closes this session and moves these connections into `to`. REQUIRES carry().
   void hand_over(CarriedClient& to);
   // Processes and reads no further request of the client, so that it comes to rest.
@@ -217,18 +225,15 @@ class Session final : public ClientTransport::Listener,
   }
 
  private:
-  enum class Mode : std::uint8_t {
-    kNormal,
-    kRaw,  // MONITOR, SYNC: the server sends what it wants, when it wants
-  };
-
   // How long a stream may go on after its client has left.
   static constexpr Nanos kStreamEndTime = Millis(100);
 
+  Session(const SessionParts& parts, SessionHost& host, ClientTransport& client, std::uint64_t id,
+          std::uint32_t address, ClientState&& state, const ExpectedReplies& replies_ahead = {});
   ReliefContext context() { return {id_, address_, *this, traffic_, *this}; }
   std::size_t buffer_bytes() const {
-    return input_.memory() + client_.output().capacity() + replies_.kept_bytes() +
-           replies_.capacity_bytes() + (repeated_ == nullptr ? 0 : repeated_->bytes()) +
+    return input_.memory() + output_.memory_bytes() +
+           (repeated_ == nullptr ? 0 : repeated_->bytes()) +
            (transaction_ == nullptr ? 0 : transaction_->bytes()) +
            (scattered_ == nullptr ? 0 : scattered_->bytes()) +
            (subscriptions_ == nullptr ? 0 : subscriptions_->bytes()) +
@@ -236,13 +241,7 @@ class Session final : public ClientTransport::Listener,
   }
 
   // session_io.cc
-  void flush_later() {
-    if (!std::exchange(flush_due_, true)) host_.flush_later(*this);
-  }
   void flush_or_hold();
-  void flush_in_slices() {
-    if (!flush_due_ && !std::exchange(slice_due_, true)) host_.flush_in_slices(*this);
-  }
   void resume_later() {
     if (!std::exchange(resume_due_, true)) host_.resume_later(*this);
   }
@@ -256,12 +255,7 @@ class Session final : public ClientTransport::Listener,
   // ClientInput::Client
   bool may_take() const override;
   bool may_parse() const { return !input_.is_stopped() && may_take(); }
-  std::size_t take_run(std::string_view bytes, TimePoint now) override {
-    if (near_mode_.is_on) [[unlikely]]
-      return take_cached_read(bytes, now);
-    const std::size_t taken = take_gets(bytes, now);
-    return taken > 0 ? taken : take_sets(bytes, now);
-  }
+  std::size_t take_run(std::string_view bytes, TimePoint now) override;
   Step take(Request& request) override { return dispatch(request); }
   Step take_oversized(Request& request) override;
   void send_rest(std::string_view bytes) override;
@@ -275,23 +269,15 @@ class Session final : public ClientTransport::Listener,
   void choose_reading();
   void close_when_flushed() override;
 
+  // ClientOutput::Client
+  void flush_at_end_of_turn() override { host_.flush_later(*this); }
+  void flush_in_slices() override { host_.flush_in_slices(*this); }
+  void flush_after_a_while() override { host_.hold_output(*this); }
+  void memory_changed() override { note_memory(); }
+
   std::size_t take_cached_read(std::string_view bytes, TimePoint now);  // session_parts.cc
-  // session_dispatch.cc, runs of plain requests
-  std::size_t take_gets(std::string_view bytes, TimePoint now);
-  bool takes_runs() const;
-  bool send_cold(const GetsAhead::Get& get, const CommandFacts& facts, TimePoint now);
-
-  std::size_t take_sets(std::string_view bytes, TimePoint now);
-
   // session_io.cc, memory
   void note_memory();
-  void note_reply_memory();
-  // This part of proxy.client-output-limit; only a fair share while memory is short, so that the
-  // client's socket fills instead. Inline, because division by a constant costs next to nothing.
-  std::size_t kept_at_most(std::size_t part) const {
-    const std::size_t limit = parts_.shared.options().client_output_max.count / part;
-    return parts_.shared.memory.is_tight() ? std::min(limit, MemoryBudget::kFairBytes) : limit;
-  }
   void out_of_memory();
   // If a buffer of this client cannot grow, only this client is closed.
   template <class Work>
@@ -316,7 +302,6 @@ class Session final : public ClientTransport::Listener,
   std::optional<Step> track_here(Request& request);
   void follow_near(const Request& request, Step step, bool is_silent);
   Step forward(Request& request, bool own_connection, PartRequest of = {});
-  Upstream* ready_connection(Request& request);
   Step send_on(Upstream& connection, Request& request, PartRequest of,
                std::uint32_t number) override;
   Step send_on(Upstream& connection, Request& request, PartRequest of = {}) {
@@ -377,7 +362,7 @@ class Session final : public ClientTransport::Listener,
   Upstreams& proxys_upstreams() override { return parts_.upstreams; }
   std::optional<Step> before_parts(Request& request) override;
   Upstream* shared_at(const Destination& to, Request& request, Step& step) override;
-  bool is_owed_replies() const override { return !replies_.empty(); }
+  bool is_owed_replies() const override { return output_.owes_replies(); }
   Step forward_whole(Request& request) override { return forward(request, false); }
   Step stall_for(Awaited why) override { return stall(why); }
   Step refuse_in_any_state(std::string&& text) override;
@@ -404,21 +389,17 @@ class Session final : public ClientTransport::Listener,
   void end_pause();
   void select_refused(std::string_view why);
 
+  // RawStream::Client (session_parts.cc)
+  RawStream& raw_stream();
+  bool is_raw() const { return raw_ != nullptr && raw_->is_on(); }
+  void end_near_cache() override;
+  bool relay(std::string_view request) override;
+
   // NearClient::Client (session_parts.cc)
   NearClient& near();
-  ReplyQueue::Ticket last_owed() const override {
-    return replies_.empty() ? ReplyQueue::kNone : replies_.next() - 1;
-  }
-  // A ticket that was taken back is not owed.
-  bool owes(ReplyQueue::Ticket ticket) const override {
-    return replies_.owes(ticket) && ticket < replies_.next();
-  }
-  void give_behind_all(std::string_view push) override { add_reply(push); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
   void repeat_pushes_later() override;
-  void give_behind_next(std::string_view push) override {
-    give_push(push, replies_.empty() ? ReplyQueue::kNone : replies_.first());
-  }
+  void give_behind_next(std::string_view push) override { give_push(push, output_.first_owed()); }
 
   // NodeCommands::Client
   Step forward_to_node(Request& request) override { return forward(request, true); }
@@ -436,9 +417,7 @@ class Session final : public ClientTransport::Listener,
   Step send_subscribing(Request& request, std::uint32_t confirmations) override;
   bool is_paused() const override { return input_.awaited() == Awaited::kPause; }
   void look_later(Nanos pause, Look what) override;
-  bool is_between_replies() const override {
-    return !replies_.is_begun() && !(own() != nullptr && own()->in_message());
-  }
+  bool is_between_replies() const override { return output_.is_between_replies(); }
   void give_messages(std::string_view wire) override;
   void confirm(std::string_view wire) override;
   bool restricts() const { return subscriptions_ != nullptr && subscriptions_->restricts(); }
@@ -453,20 +432,13 @@ class Session final : public ClientTransport::Listener,
   bool connect_for(std::string_view request, std::string& error) override;
   bool is_connection_ready() override { return own()->ready() && servers_.is_own_in_right_db(); }
   void send_again(std::string_view request, Pending&& pending) override;
-  void give_whole(ReplyQueue::Ticket ticket, std::string_view wire) override {
-    put_reply(ticket, wire);
-    end_reply(ticket);
-  }
   void all_repeated() override;
 
   // session_handover.cc
   bool may_carry_wait() const;
-  bool may_carry_state(std::uint32_t layout) const;
-  bool is_too_long_to_carry() const;
-  bool needs_private() const;
+  SessionCarrier carrier() const;
   bool go_on_waiting(const CarriedSession::Waiting& before);
   bool queue_again(const QueuedTransaction& before);
-  void note_all_written();
 
   void retry_end_of_wait();
   void offer_taken();
@@ -494,7 +466,7 @@ class Session final : public ClientTransport::Listener,
   void call_later(Nanos pause, Later what) override;
   void look_at_end_of_turn() override { resume_later(); }
   void give_part(ReplyQueue::Ticket ticket, std::string_view bytes) override {
-    put_reply(ticket, bytes);
+    output_.put(ticket, bytes);
   }
   void give_rest(ReplyQueue::Ticket ticket, std::string_view bytes) override;
   void ask_node(ReplyQueue::Ticket ticket, std::string&& request,
@@ -513,9 +485,7 @@ class Session final : public ClientTransport::Listener,
   std::uint64_t known_reply_bytes(const Request& request) const override {
     return ExpectedReplies::known_size(request, parts_, db_);
   }
-  LatestEffect latest_effect() const override {
-    return {last_effect_, replies_.owes(last_effect_)};
-  }
+  LatestEffect latest_effect() const override { return output_.latest_effect(); }
   void make_exec_fail() override;
   void renew_right(const Request& request, const copies::Right& right) override {
     servers_.renew_right(request, right, is_blocked());
@@ -558,7 +528,6 @@ class Session final : public ClientTransport::Listener,
   Upstream* connection_for_oversized(Request& request, const OversizedRequest::Beginning& beginning,
                                      Step& step);
 
-  Step run_raw(Request& request);
   Step run_script_debug(const Request& request);
   Step run_reset();
   Step run_quit();
@@ -581,14 +550,8 @@ class Session final : public ClientTransport::Listener,
     if (closed() && in_flight() == 0) host_.destroy_at_end_of_turn(*this);
     return !closed();
   }
-  void put_reply(ReplyQueue::Ticket ticket, std::string_view bytes);
-  void end_reply(ReplyQueue::Ticket ticket);
-  void add_reply(std::string_view wire);
-  void put_out(std::string_view bytes);
   void end_near_names_at_once();
   void repeat_pushes();
-  void note_output();
-  void note_buffered_output();
   void after_reply();
   void fail_in_flight(const Pending& pending, const std::string& problem, bool is_heard);
   bool take_silence() { return std::exchange(reply_skip_, false) || reply_off_; }
@@ -610,38 +573,33 @@ class Session final : public ClientTransport::Listener,
   Life life_ = Life::kServes;
   Presence presence_ = Presence::kHere;  // what the client has ended
   Drain drain_ = Drain::kNone;
-  Mode mode_ = Mode::kNormal;
   bool used_ = true;         // since the last shrink()
-  bool flush_due_ = false;   // flush() runs before the turn ends
-  bool slice_due_ = false;   // flush_slice() runs in one of the next turns
   bool repeat_due_ = false;  // repeat_pushes() runs in a while
   bool resume_due_ = false;  // resume() runs before the turn ends
 
   MemoryShare memory_;
-  std::size_t noted_reply_bytes_ = 0;  // at the last note_reply_memory()
-  TimePoint held_since_{};   // the output waits for replies of the server; unset: it does not
   TimePoint waits_since_{};  // when it sent the oldest unanswered request; unset: all are answered
 
   // The client's bytes are not separate requests now, and may never end.
-  bool in_stream() const { return mode_ != Mode::kNormal || input_.oversized().is_active(); }
+  bool in_stream() const { return is_raw() || input_.oversized().is_active(); }
   ClientTraffic traffic_;
-  ReplyQueue::Ticket last_effect_ = ReplyQueue::kNone;  // the last command that was not read-only
   std::uint64_t in_flight() const { return traffic_.in_flight(); }
   ExpectedReplies replies_ahead_;
 
   ServerSide servers_;
   ClientInput input_;
+  ClientOutput output_;
   // In front of a cluster:
   std::unique_ptr<ScatteredCommands> scattered_;  // null: no such command so far
   std::unique_ptr<RefusedRequests> refused_;      // null: none so far
 
-  ReplyQueue replies_;
   ReliefChain reliefs_;
   // Null: no such command so far.
   std::unique_ptr<BlockedCommand> blocked_;
   std::unique_ptr<Subscriptions> subscriptions_;
   std::unique_ptr<Transaction> transaction_;
   std::unique_ptr<NearClient> near_;
+  std::unique_ptr<RawStream> raw_;
   std::unique_ptr<RepeatedReads> repeated_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "heatsink/command/ascii.h"
 #include "heatsink/command/reviewed_commands.h"
+#include "heatsink/session/plain_runs.h"
 #include "heatsink/session/presented_cluster.h"
 #include "heatsink/session/session.h"
 
@@ -38,9 +39,6 @@ bool tells_library(const Request& request) {
          equals_ignoring_case(args[1], "setinfo");
 }
 
-// What the server does not hear from a connection that is in such a stream already.
-bool is_ignored_in_stream(const Request& request) { return request.route == Route::kRaw; }
-
 }  // namespace
 
 Step Session::dispatch(Request& request) {
@@ -49,7 +47,7 @@ Step Session::dispatch(Request& request) {
   request.facts =
       request.command == nullptr ? &kUnknownCommand : &parts_.commands.facts(*request.command);
   request.route = request.facts->route;
-  if (mode_ == Mode::kRaw) return dispatch_raw(request);
+  if (is_raw()) return dispatch_raw(request);
   const std::uint64_t sent_before = traffic_.sent;
   const bool is_silent = reply_off_ || reply_skip_;
   const Outcome outcome = reliefs_.arrives(request);
@@ -182,31 +180,15 @@ Step Session::run(Request& request) {
     case Route::kSubscribe:
       return subscriptions().run(request);
     case Route::kRaw:
-      return run_raw(request);
+      return raw_stream().begin(request);
   }
   return Step::kDone;
 }
 
-// A write behind a MONITOR stream has no recognizable reply, so no fence could be raised for it. A
-// server closes a replica's connection whose command has a reply, because replies would be taken
-// for data.
 Step Session::dispatch_raw(Request& request) {
   if (!replicates_ && request.route == Route::kQuit) return run_quit();
   if (!replicates_ && request.route == Route::kReset) return run_reset();
-  const bool harmless =
-      request.command != nullptr &&
-      !request.command->has(resp::kWrite | resp::kMayReplicate | resp::kNoMulti) &&
-      (request.route == Route::kShared || request.command->name == "replconf");
-  if (!harmless && !is_ignored_in_stream(request)) {
-    if (!replicates_)
-      return reply_error(
-          "ERR heatsink: a connection in MONITOR or replication mode accepts only reads, PING, "
-          "RESET and QUIT");
-    close_when_flushed();
-    return Step::kDone;
-  }
-  if (own() != nullptr) own()->send_more(request.raw);
-  return Step::kDone;
+  return raw_->take(request);
 }
 
 Step Session::forward(Request& request, bool own_connection, PartRequest of) {
@@ -219,12 +201,6 @@ Step Session::forward(Request& request, bool own_connection, PartRequest of) {
   Upstream* connection = servers_.connection_for(request, needs_own, step);
   if (connection == nullptr) return no_connection(request, step);
   return send_on(*connection, request, of);
-}
-
-// The shared connection, if forward() would send the request on it at once; else null.
-Upstream* Session::ready_connection(Request& request) {
-  replies_ahead_.expect(request, parts_, db_);
-  return is_too_long_to_share(request) ? nullptr : servers_.ready_shared(request);
 }
 
 Step Session::send_on(Upstream& connection, Request& request, PartRequest of,
@@ -249,14 +225,11 @@ Step Session::send_on(Upstream& connection, Request& request, PartRequest of,
   pending.rewritten =
       request.facts->shows_cluster && rewrites_for_cluster(request, of, parts_, *this);
   pending.pins = pins;
-  pending.ticket = replies_.expect();
+  pending.ticket = harmless ? output_.expect() : output_.expect_effect();
   pending.is_usual = of.part == SessionPart::kNone && !pending.silent && !pending.rewritten &&
                      !pins && pending.keys.size() <= 1 && pending.asked_right == nullptr &&
                      pending.spread == nullptr;
-  if (!harmless) {
-    last_effect_ = pending.ticket;
-    written_.note(connection.server());
-  }
+  if (!harmless) written_.note(connection.server());
   // On a private connection no other client waits for the reply, so only its known size counts: as
   // work and memory of the server.
   const ExpectedReply expected = request.expected;
@@ -296,90 +269,31 @@ Pending Session::make_pending(Request& request, PartRequest of, std::uint32_t nu
   return pending;
 }
 
-// ---- plain GETs and SETs, by far the most common requests, many at a time: a copy answers a GET,
-// or it goes to the server, without what a request in general needs
+// ---- runs of plain requests (plain_runs.h)
 
-// Answers or sends GETs at the front of the input, with one check of the client's state for all of
-// them. The result is the same as that of dispatch() for each; one that would wait, or need
-// anything before it, is left to dispatch(). Returns the number of bytes done. REQUIRES
-// may_parse().
-std::size_t Session::take_gets(std::string_view bytes, TimePoint now) {
-  if (!resp::may_be_plain_get(bytes)) return 0;
-  const CommandFacts* const get = parts_.commands.get();
-  if (get == nullptr || !takes_runs() || !reliefs_.passes_plain_gets()) return 0;
-  std::size_t used = 0;
-  do {
-    GetsAhead gets = reliefs_.look_ahead(bytes.substr(used));
-    if (gets.empty()) return used;
-    while (!gets.empty() && may_parse()) {
-      const std::size_t before = used;
-      replies_.add_all(client_.output(), [&](ByteBuffer& out) {
-        used += reliefs_.serve_run(gets, *get, now, kept_at_most(4), out);
-      });
-      while (!gets.empty() && may_parse() && send_cold(gets.front(), *get, now)) {
-        used += gets.front().wire.size();
-        gets.pop();
-      }
-      if (used == before) return used;
+std::size_t Session::take_run(std::string_view bytes, TimePoint now) {
+  if (near_mode_.is_on) [[unlikely]]
+    return take_cached_read(bytes, now);
+  struct ThisSession {
+    bool may_go_on() const { return session.may_parse(); }
+    bool takes_gets() const {
+      return !session.is_raw() && session.input_.is_at_start() && session.user_ == User::kShared &&
+             session.own() == nullptr && !session.reply_off_ && !session.reply_skip_;
     }
-  } while (may_parse());
-  return used;
-}
+    bool takes_sets() const { return takes_gets() && !session.has_listeners(); }
+    // As forward() would choose it.
+    Upstream* ready_connection(Request& request) const {
+      session.replies_ahead_.expect(request, session.parts_, session.db_);
+      const bool is_long = session.is_too_long_to_share(request);
+      return is_long ? nullptr : session.servers_.ready_shared(request);
+    }
+    void send(Upstream& connection, Request& request) const {
+      session.send_on(connection, request);
+    }
 
-// The client's state treats no GET in a special way, and the next byte is the first of a request.
-bool Session::takes_runs() const {
-  return mode_ == Mode::kNormal && input_.is_at_start() && user_ == User::kShared &&
-         own() == nullptr && !reply_off_ && !reply_skip_ && !near_mode_.is_on;
-}
-
-// Sends a GET whose key has no copy. False: it is left to dispatch().
-bool Session::send_cold(const GetsAhead::Get& get, const CommandFacts& facts, TimePoint now) {
-  const bool is_usual =
-      facts.route == Route::kShared && reliefs_.passes_cold(get.key) &&
-      get.wire.size() <= static_cast<std::size_t>(parts_.shared.options().stream_threshold.count);
-  if (!is_usual) return false;
-  parts_.run_args.resize(2);
-  parts_.run_args[0] = "get";
-  parts_.run_args[1] = get.key.key;
-  Request request(parts_.run_args, get.wire);
-  request.now = now;
-  request.command = &parts_.commands.get_command();
-  request.facts = &facts;
-  request.route = facts.route;
-  request.first_name = get.key.name;
-  Upstream* const connection = request.has_right_arity() ? ready_connection(request) : nullptr;
-  if (connection == nullptr || reliefs_.earns_copy(get.key)) return false;
-  send_on(*connection, request);
-  return true;
-}
-
-// Sends SETs at the front of the input, with one check of the client's state for all of them. The
-// result is the same as that of dispatch() for each; one that would wait, or need anything before
-// it, is left to dispatch(). Returns the number of bytes done. REQUIRES may_parse().
-std::size_t Session::take_sets(std::string_view bytes, TimePoint now) {
-  if (!resp::may_be_plain_set(bytes)) return 0;
-  const resp::Command* const command = parts_.commands.set_command();
-  if (command == nullptr || !takes_runs() || has_listeners()) return 0;
-  const CommandFacts& facts = parts_.commands.facts(*command);
-  if (!facts.is_simple() || !reliefs_.passes_plain_sets()) return 0;
-  const std::size_t size_max = parts_.shared.options().stream_threshold.count;
-  std::size_t used = 0;
-  do {
-    const resp::PlainSet set = resp::plain_set(bytes.substr(used));
-    if (set.size == 0 || set.size > size_max) break;
-    parts_.run_args.assign(set.args.begin(),
-                           set.args.begin() + static_cast<std::ptrdiff_t>(set.count));
-    Request request(parts_.run_args, bytes.substr(used, set.size));
-    request.now = now;
-    request.command = command;
-    request.facts = &facts;
-    request.route = facts.route;
-    Upstream* const connection = request.has_right_arity() ? ready_connection(request) : nullptr;
-    if (connection == nullptr) break;
-    send_on(*connection, request);
-    used += set.size;
-  } while (may_parse());
-  return used;
+    Session& session;
+  };
+  return PlainRuns(parts_, reliefs_, output_, ThisSession{*this}).take(bytes, now);
 }
 
 // ---- requests of more than proxy.stream-threshold, which pass to the client's own connection as
@@ -413,7 +327,7 @@ Step Session::take_oversized(Request& request) {
 Upstream* Session::connection_for_oversized(Request& request,
                                             const OversizedRequest::Beginning& beginning,
                                             Step& step) {
-  if (!beginning.may_be_sent || mode_ == Mode::kRaw) {
+  if (!beginning.may_be_sent || is_raw()) {
     step = reply_error(
         "ERR heatsink: this command is larger than proxy.stream-threshold, which it may not be");
     return nullptr;

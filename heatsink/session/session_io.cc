@@ -6,7 +6,6 @@
 
 #include "heatsink/base/log.h"
 #include "heatsink/session/session.h"
-#include "heatsink/upstream/held_outputs.h"
 
 namespace heatsink::proxy {
 namespace {
@@ -19,32 +18,32 @@ constexpr std::size_t kBusyBytes = 4096;  // of each buffer of a client that wor
 }  // namespace
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
-                 std::uint64_t id, std::string_view peer)
-    : parts_(parts),
+                 std::uint64_t id, std::uint32_t address, ClientState&& state,
+                 const ExpectedReplies& replies_ahead)
+    : ClientState(std::move(state)),
+      parts_(parts),
       host_(host),
       id_(id),
       client_(client),
-      address_(parts.shared.client_names.enter(peer, parts.loop.now())),
+      address_(address),
       memory_(parts.shared.memory),
+      replies_ahead_(replies_ahead),
       servers_(parts, *this, traffic_, *this),
       input_(*this),
-      reliefs_(parts, context()) {
+      output_(parts, client, servers_, traffic_, *this),
+      reliefs_(parts, context()) {}
+
+Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
+                 std::uint64_t id, std::string_view peer)
+    : Session(parts, host, client, id, parts.shared.client_names.enter(peer, parts.loop.now()),
+              ClientState()) {
   identity().become_fresh();
 }
 
 Session::Session(const SessionParts& parts, SessionHost& host, ClientTransport& client,
                  MovedSession&& before)
-    : ClientState(std::move(before.state)),
-      parts_(parts),
-      host_(host),
-      id_(before.id),
-      client_(client),
-      address_(before.address),
-      memory_(parts.shared.memory),
-      replies_ahead_(before.replies_ahead),
-      servers_(parts, *this, traffic_, *this),
-      input_(*this),
-      reliefs_(parts, context()) {
+    : Session(parts, host, client, before.id, before.address, std::move(before.state),
+              before.replies_ahead) {
   traffic_.note_reply_at(before.last_reply_at);
   set_request_limits();
 }
@@ -75,8 +74,8 @@ void Session::received(std::string_view bytes, TimePoint now) {
 
 void Session::take_requests(std::string_view bytes, TimePoint now) {
   used_ = true;
-  flush_due_ = true;
-  if (is_answered() && client_.output().empty())
+  output_.flush_follows();
+  if (is_answered() && !output_.has_unsent())
     waits_since_ = {};  // perhaps without replies (CLIENT REPLY OFF)
   note_waiting(input_.take(bytes, now), now);
   note_memory();
@@ -84,18 +83,10 @@ void Session::take_requests(std::string_view bytes, TimePoint now) {
   choose_reading();
 }
 
-// Hits may stand before reads that wait for the server or for a fill: one send will have all of
-// them (held_outputs.h).
 void Session::flush_or_hold() {
   const bool waits = in_flight() > 0 || input_.waiting() != nullptr;
-  const bool may_hold = waits && life_ == Life::kServes && own() == nullptr &&
-                        !client_.output().empty() &&
-                        client_.output().size() <= HeldOutputs::kBytesMax;
-  if (!may_hold) return flush();
-  flush_due_ = false;
-  if (held_since_ != TimePoint{}) return;
-  held_since_ = parts_.loop.now();
-  host_.hold_output(*this);
+  const bool may_hold = waits && life_ == Life::kServes;
+  if (!may_hold || !output_.hold()) flush();
 }
 
 void Session::flush_replies() {
@@ -103,14 +94,12 @@ void Session::flush_replies() {
   flush();
 }
 
-// The output may have gone out meanwhile.
 void Session::flush_slice() {
-  slice_due_ = false;
-  if (!client_.output().empty()) flush();
+  if (output_.at_slice()) flush();
 }
 
 void Session::send_held(TimePoint since) {
-  if (held_since_ == since) flush();
+  if (output_.is_held_since(since)) flush();
 }
 
 // The client waits from now on, unless it already did. An incomplete request is not waited for.
@@ -173,10 +162,10 @@ bool Session::may_take() const {
   if (repeats()) return false;
   // Some clients send a million commands before they read. Their replies are buffered, up to a
   // limit.
-  if (client_.output().size() + replies_.kept_bytes() > kept_at_most(4)) return false;
+  if (output_.is_long()) return false;
   // The proxy's own replies must not come between the parts of a message.
   if (own() != nullptr && (own()->unsent() > kUnsentSoftMax || own()->in_message())) return false;
-  if (input_.oversized().is_sent() || mode_ == Mode::kRaw) return true;
+  if (input_.oversized().is_sent() || is_raw()) return true;
   if (replies_ahead_.owes_too_much()) return false;  // other clients would wait for its replies
   return in_flight() < static_cast<std::uint64_t>(parts_.shared.options().pipeline_max);
 }
@@ -224,7 +213,7 @@ void Session::end_stream() {
 
 void Session::finish_if_done() {
   if (closed() || (!is_closing() && presence_ == Presence::kHere)) return;
-  if (!client_.output().empty() || in_flight() > 0 || traffic_.holds > 0) return;
+  if (output_.has_unsent() || in_flight() > 0 || traffic_.holds > 0) return;
   if (is_closing() || (input_.waits_for_nothing() && !repeats())) close();
 }
 
@@ -233,7 +222,7 @@ void Session::close_when_flushed() {
     life_ = Life::kClosing;
     if (near_ != nullptr) near_->end_all_now();
   }
-  flush_later();
+  output_.flush_later();
 }
 
 // A library may go on with what it keeps until it has something to ask: Jedis does not see that a
@@ -243,7 +232,7 @@ void Session::end_near_names_at_once() {
   const bool hears = presence_ == Presence::kHere && drain_ != Drain::kLeaves;
   if (near_ == nullptr || !hears || traffic_.holds > 0) return;
   near_->end_all_now();
-  if (!closed() && !client_.output().empty()) static_cast<void>(client_.write());
+  if (!closed() && output_.has_unsent()) static_cast<void>(client_.write());
 }
 
 void Session::close() {
@@ -256,7 +245,7 @@ void Session::close() {
   if (blocked_ != nullptr) blocked_->close();
   client_.close();
   input_.close();
-  replies_.clear();
+  output_.close();
   if (repeated_ != nullptr) repeated_->close();
   memory_.note(0);
   reliefs_.close();
@@ -272,12 +261,11 @@ void Session::writable() {
 }
 
 void Session::flush() {
-  flush_due_ = false;
-  held_since_ = {};
   if (scattered_ != nullptr) scattered_->free_ended();
-  if (closed() || traffic_.holds > 0) return;
+  const std::optional<ClientTransport::Written> written = output_.flush();
+  if (!written) return;
   used_ = true;
-  switch (client_.write()) {
+  switch (*written) {
     case ClientTransport::Written::kLost:
       input_ended(true);
       return;
@@ -286,13 +274,10 @@ void Session::flush() {
       room_available();
       return;
     case ClientTransport::Written::kAll:
-      break;
+      note_answered();
+      room_available();
+      finish_if_done();
   }
-  note_answered();
-  note_reply_memory();
-  if (own() != nullptr) own()->pause(false);
-  room_available();
-  finish_if_done();
 }
 
 // ---- memory, as a part of proxy.maximum-memory
@@ -302,26 +287,16 @@ void Session::note_memory() {
   if (memory_.note(buffer_bytes()) && parts_.shared.memory.is_exhausted()) host_.shed_later();
 }
 
-// After a reply has come or gone, which changes no other buffer.
-void Session::note_reply_memory() {
-  const std::size_t bytes = client_.output().capacity() + replies_.kept_bytes();
-  if (std::exchange(noted_reply_bytes_, bytes) != bytes) note_memory();
-}
-
 // A client that is idle keeps only its state. One that works keeps its small buffers; it gets new
 // large ones once a second at most, which is nothing beside the work that fills them.
 void Session::shrink() {
   if (closed()) return;
   const bool idle = !std::exchange(used_, false);
   const std::size_t kept = idle ? 0 : kBusyBytes;
-  ByteBuffer& output = client_.output();
-  if (output.empty() && output.capacity() > kept) output.release();
   const bool is_quiet = idle && input_.waiting() == nullptr && !in_stream();
   input_.shrink(kept, is_quiet);
-  if (is_quiet) {
-    replies_.shrink();
-    reliefs_.shrink();
-  }
+  output_.shrink(kept, is_quiet);
+  if (is_quiet) reliefs_.shrink();
   if (idle && own() != nullptr) own()->shrink();
   if (idle && in_flight() == 0) {
     if (subscriptions_ != nullptr && subscriptions_->is_at_rest()) subscriptions_.reset();
@@ -349,12 +324,11 @@ Stay Session::stays() const {
   if (drain_ == Drain::kLeaves) return Stay::kClosing;
   if (is_blocked()) return Stay::kWait;
   if (in_multi_ || watching_) return Stay::kTransaction;
-  const bool is_owed = !is_answered() || traffic_.holds > 0 || !replies_.empty() ||
-                       !client_.output().empty() || flush_due_ || resume_due_;
+  const bool is_owed = !is_answered() || traffic_.holds > 0 || !output_.is_at_rest() || resume_due_;
   const bool is_busy = input_.waiting() != nullptr || !has_no_blocked_command() ||
                        input_.oversized().is_active() || is_closing();
   if (is_owed || is_busy) return Stay::kReplies;
-  const bool hears = subscribed() || receives_messages() || mode_ == Mode::kRaw;
+  const bool hears = subscribed() || receives_messages() || is_raw();
   return hears ? Stay::kSubscription : Stay::kAtRest;
 }
 
@@ -371,7 +345,7 @@ bool Session::reads_while_finishing() const {
 void Session::leave() {
   if (closed() || drain_ == Drain::kLeaves) return;
   end_near_names_at_once();
-  if (closed() || !client_.output().empty()) return close();
+  if (closed() || output_.has_unsent()) return close();
   drain_ = Drain::kLeaves;
   if (subscriptions_ != nullptr) subscriptions_->close();  // no message may follow the end
   servers_.give_back(false);

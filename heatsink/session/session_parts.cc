@@ -31,10 +31,10 @@ void Session::let_go(const Relief& by) {
 
 void Session::hold_until_drained() { stall(Awaited::kDrain); }
 
-bool Session::may_share() const { return mode_ == Mode::kNormal && servers_.may_share(); }
+bool Session::may_share() const { return !is_raw() && servers_.may_share(); }
 
 ReliefClient::NextReply Session::next_reply() const {
-  return {replies_.next(), reply_off_ || reply_skip_};
+  return {output_.next(), reply_off_ || reply_skip_};
 }
 
 void Session::sent(const Request& request) {
@@ -46,8 +46,8 @@ void Session::sent(const Request& request) {
   effects().note_keys(request, noted);
   parts_.count(copies::Count::kCommands);
   ++traffic_.sent;
-  const ReplyQueue::Ticket ticket = replies_.expect();
-  if (request.command == nullptr || !request.command->has(resp::kReadonly)) last_effect_ = ticket;
+  const bool reads = request.command != nullptr && request.command->has(resp::kReadonly);
+  static_cast<void>(reads ? output_.expect() : output_.expect_effect());
 }
 
 // The awaited event has not happened: another event woke the session.
@@ -55,7 +55,7 @@ bool Session::waits() const {
   const Awaited awaited = input_.awaited();
   return is_offering() ||
          ((awaited == Awaited::kDrain || awaited == Awaited::kAnswer) && in_flight() > 0) ||
-         (awaited == Awaited::kDrain && own() != nullptr && own()->in_message()) ||
+         (awaited == Awaited::kDrain && servers_.is_in_message()) ||
          (awaited == Awaited::kRelief && input_.waiting()->waited().held_by != nullptr);
 }
 
@@ -92,9 +92,8 @@ Step Session::refuse_in_any_state(std::string&& text) {
 
 Session::Joined Session::expect_joined(const Request& request, Pending& noted) {
   effects().note_keys(request, noted);
-  const ReplyQueue::Ticket ticket = replies_.expect();
-  if (!request.command->has(resp::kReadonly) && !request.facts->reveals_no_key)
-    last_effect_ = ticket;
+  const bool harmless = request.command->has(resp::kReadonly) || request.facts->reveals_no_key;
+  const ReplyQueue::Ticket ticket = harmless ? output_.expect() : output_.expect_effect();
   return {ticket, take_silence()};
 }
 
@@ -104,7 +103,7 @@ void Session::parts_sent() {
 }
 
 void Session::parts_ended(Scatter& scatter) {
-  flush_later();
+  output_.flush_later();
   if (request_ended(0)) within_memory([&] { scattered_->finish(scatter); });
 }
 
@@ -147,7 +146,7 @@ void Session::offer_taken() {
 
 void Session::ask_node(ReplyQueue::Ticket ticket, std::string&& request,
                        redis::UpstreamAddress& node) {
-  replies_.take_back(ticket);
+  output_.take_back(ticket);
   refused().repeat(std::move(request), &node, false);
 }
 
@@ -197,7 +196,7 @@ std::string Session::wire_to_repeat(const Pending& pending) {
 void Session::undo_sending(Pending& pending) {
   parts_.copies.settle(pending, this, parts_.loop.clock(), copies::Shown::kNothing);
   static_cast<void>(request_ended(pending.expected));
-  replies_.take_back(pending.ticket);
+  output_.take_back(pending.ticket);
   if (blocked_ != nullptr) blocked_->drop();
   if (pending.of.part == SessionPart::kTransaction) transaction_->undo_sending(pending);
 }
@@ -253,14 +252,37 @@ void Session::look_at_subscriptions_again() {
 
 void Session::give_messages(std::string_view wire) {
   within_memory([&] {
-    put_out(wire);
+    output_.append(wire);
     close_if_output_full();
   });
 }
 
 void Session::confirm(std::string_view wire) {
   static_cast<void>(take_silence());
-  within_memory([&] { put_out(wire); });
+  within_memory([&] { output_.append(wire); });
+}
+
+// ---- RawStream::Client
+
+RawStream& Session::raw_stream() {
+  if (raw_ == nullptr) {
+    ClientState& state = *this;
+    RawStream::Client& client = *this;
+    raw_ = std::make_unique<RawStream>(state, client);
+  }
+  return *raw_;
+}
+
+void Session::end_near_cache() {
+  if (near_ == nullptr) return;
+  near_->end_all_now();
+  near_->stop();
+}
+
+bool Session::relay(std::string_view request) {
+  if (own() == nullptr) return false;
+  own()->relay_raw(request);
+  return true;
 }
 
 // ---- NearClient::Client
@@ -269,7 +291,7 @@ NearClient& Session::near() {
   if (near_ == nullptr) {
     ClientState& state = *this;
     NearClient::Client& client = *this;
-    near_ = std::make_unique<NearClient>(parts_, state, traffic_, client);
+    near_ = std::make_unique<NearClient>(parts_, state, traffic_, output_, client);
   }
   return *near_;
 }
@@ -296,9 +318,9 @@ void Session::follow_near(const Request& request, Step step, bool is_silent) {
 // Answers the requests of a CachedRead from a copy, and registers the value for the client. Returns
 // the number of bytes done; 0: the usual way serves them.
 std::size_t Session::take_cached_read(std::string_view bytes, TimePoint now) {
-  const bool may_answer = mode_ == Mode::kNormal && input_.is_at_start() &&
-                          user_ == User::kShared && !reply_off_ && !reply_skip_ &&
-                          near().keeps_reads() && reliefs_.passes_plain_gets();
+  const bool may_answer = !is_raw() && input_.is_at_start() && user_ == User::kShared &&
+                          !reply_off_ && !reply_skip_ && near().keeps_reads() &&
+                          reliefs_.passes_plain_gets();
   if (!may_answer) return 0;
   std::vector<std::string_view>& args = parts_.run_args;
   const std::optional<CachedRead> found = CachedRead::find(bytes, args);
@@ -315,18 +337,12 @@ std::size_t Session::take_cached_read(std::string_view bytes, TimePoint now) {
   return found->size;
 }
 
-// A push never stands inside a reply or a message: the rest of what the client has a part of comes
-// first.
 void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
   if (closed()) return;
   within_memory([&] {
-    if (behind == ReplyQueue::kNone && replies_.is_begun()) behind = replies_.first();
-    if (behind != ReplyQueue::kNone) return replies_.put_behind(behind, push);
-    if (own() != nullptr && own()->in_message()) return near_->owe(push);
-    client_.output().append(push);
-    flush_in_slices();
-    note_buffered_output();
-    close_if_output_full();
+    const ClientOutput::Pushed pushed = output_.push(push, behind);
+    if (pushed == ClientOutput::Pushed::kMustWait) near_->owe(push);
+    if (pushed == ClientOutput::Pushed::kAdded) close_if_output_full();
   });
 }
 

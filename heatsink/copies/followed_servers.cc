@@ -55,7 +55,7 @@ void FollowedServers::begin(PacedTimers& timers) {
 }
 
 void FollowedServers::tick() {
-  const bool idle = shared_.table.copies() == 0;
+  const bool idle = shared_.table.copies() == 0 && !shared_.kept_names.any();
   tracker_.set_resting(idle);
   audit_reader_.set_resting(idle);
   nodes_.trackers().set_resting(idle);

@@ -406,6 +406,7 @@ class Session final : public ClientTransport::Listener,
 
   // NearClient::Client (session_parts.cc)
   NearClient& near();
+  TimePoint clock() const override { return parts_.loop.clock(); }
   ReplyQueue::Ticket last_owed() const override {
     return replies_.empty() ? ReplyQueue::kNone : replies_.next() - 1;
   }

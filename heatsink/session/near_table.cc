@@ -130,9 +130,8 @@ bool NearTable::has_room(Number client) const {
 // A later copy proves the earlier ones, if the name has not changed in between: the word of a
 // change may be on its way here still, and a client that has seen the new value must not find the
 // old one in its cache. A copy of another generation proves nothing either.
-void NearTable::rest_on(Name& name, const NearBasis& basis) {
+void NearTable::rest_on(Name& name, const NearBasis& basis, std::uint32_t changes) {
   NearBasis& now = name.basis;
-  const std::uint32_t changes = kept_.changes(name.hash, name.slot);
   const bool is_same =
       now.proof == basis.proof && now.generation == basis.generation && name.changes == changes;
   if (name.holders.empty() || !is_same) {

@@ -94,12 +94,13 @@ class NearTable {
   bool keep(Number client, NameHash name, std::string_view key, Judge judge) {
     Name* const kept = find_or_add(name, key);
     if (kept == nullptr) return false;
+    const std::uint32_t changes = kept_.changes(name, kept->slot);
     const auto basis = judge();
     if (!basis || !has_room(client)) {
       if (kept->holders.empty()) remove(name);
       return false;
     }
-    rest_on(*kept, *basis);
+    rest_on(*kept, *basis, changes);
     // By another command it could find the old value after it has seen the new one.
     tell_now(client, name);
     hold(client, *kept);
@@ -142,7 +143,7 @@ class NearTable {
     std::uint16_t slot;        // in a cluster
     std::uint32_t number = 0;  // in names_
     NearBasis basis;
-    std::uint32_t changes = 0;         // KeptNames::changes() at the last registration
+    std::uint32_t changes = 0;         // KeptNames::changes() before the last one was judged
     TimePoint due = TimePoint::max();  // its earliest place in ends_
     std::vector<Number> holders;       // sorted
   };
@@ -173,7 +174,7 @@ class NearTable {
 
   Name* find_or_add(NameHash name, std::string_view key);
   bool has_room(Number client) const;
-  void rest_on(Name& name, const NearBasis& basis);
+  void rest_on(Name& name, const NearBasis& basis, std::uint32_t changes);
   void note(Name& name);
   void note_all();
   void note_removed();

@@ -282,6 +282,16 @@ TEST_F(NearTableTest, ASlotThatItsNodeHasLostEndsItsNames) {
   EXPECT_FALSE(kept.has_slot(slot));
 }
 
+TEST_F(NearTableTest, AChangeRightBehindTheJudgementIsNotMissed) {
+  table.keep(ann.number, {1}, "k1", [&] {
+    kept.note_change({1});
+    return std::optional(basis());
+  });
+  keep(bob, 1);
+  EXPECT_THAT(ann.take(), ElementsAre(1)) << "bob has a later value";
+  EXPECT_THAT(bob.take(), IsEmpty());
+}
+
 // The news of it may be on its way still.
 TEST_F(NearTableTest, ACopyOfASlotThatHasReturnedIsALaterOne) {
   keep(ann, 1);

@@ -209,7 +209,7 @@ std::vector<Scenario> of_elections() {
 }
 
 // Clients with caches of their own, whose invalidations the proxy sends.
-std::vector<Scenario> of_near_caches() {
+std::vector<Scenario> of_near_caches_in_a_cluster() {
   const Texts near = {"via=1,near=1,count=4,depth=4,mget=300,set=20,think-us=700,keys=4",
                       "via=1,near=1,count=2,think-us=500,keys=4",
                       "via=1,near=1,count=2,depth=4,multi=1000,think-us=1000,keys=4"};
@@ -309,7 +309,7 @@ std::vector<Scenario> of_everything() {
 std::vector<Scenario> cluster_scenarios() {
   std::vector<Scenario> out;
   for (const auto& part :
-       {of_slots(), of_masters(), of_elections(), of_near_caches(), of_everything()})
+       {of_slots(), of_masters(), of_elections(), of_near_caches_in_a_cluster(), of_everything()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

@@ -41,7 +41,7 @@ ENGINE = "heatsink/client/engine.cc"
 NEAR_CLIENT = "heatsink/session/near_client.cc"
 NEAR_TABLE = "heatsink/session/near_table.cc"
 NEAR_PUSHES = "heatsink/proxy/near_pushes.cc"
-PROVEN = "heatsink/topology/proven_slots.h"
+TRACKERS = "heatsink/topology/cluster_trackers.cc"
 
 
 @dataclass(frozen=True)
@@ -413,7 +413,8 @@ MUTANTS = [
                   f"if (!{ACTIVE} && !mail.lost_slots.empty()) table_")],
            ("one proxy",), NO_NEAR, NEAR_SLOTS),
     Mutant("near: a slot is proven while clients keep its names",
-           [Patch(PROVEN, "if (is_kept(slot)) {", f"if (!{ACTIVE} && is_kept(slot)) {{")],
+           [Patch(TRACKERS, "return listener_.keeps_slot(slot);",
+                  f"return !{ACTIVE} && listener_.keeps_slot(slot);")],
            ("one proxy",), NO_NEAR, NEAR_SLOTS),
     Mutant("near: an EXEC that is sent again ends its names again",
            [before(NEAR_CLIENT, "has_executed_ = true;", "if (has_executed_) return;")],

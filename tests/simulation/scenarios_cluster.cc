@@ -220,7 +220,7 @@ std::vector<Scenario> of_near_caches_in_a_cluster() {
   const std::vector<std::string> pays = {"proxy.client-tracking=pays"};
   const std::vector<std::string> pays_shortly = {
       "proxy.client-tracking=pays", "cache.expire-after-write=150ms", "cache.acl-staleness=100ms"};
-  const Texts seldom = {"via=2,set=3000,del=4000,keys=4,think-us=1000000"};
+  const Texts seldom = {"via=2,set=4000,del=4000,keys=4,think-us=600000"};
   return {
       {.name = "cluster, near caches, slots move",
        .sessions = all_of({near, writers}),
@@ -237,8 +237,8 @@ std::vector<Scenario> of_near_caches_in_a_cluster() {
        .proxies = 2,
        .plain_proxies = 1,
        .bound = kClusterBound,
-       .cluster = {.masters = 3, .migrating_min = seconds(1), .migrating_max = seconds(4)},
-       .faults = {.move_slot = 5},
+       .cluster = {.masters = 3, .migrating_min = seconds(2), .migrating_max = seconds(4)},
+       .faults = {.move_slot = 0.4, .steal_slot = 0.1},
        .options = pays_shortly,
        .length = seconds(20)},
       {.name = "cluster, near caches, masters change",

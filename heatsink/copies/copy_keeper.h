@@ -169,6 +169,7 @@ class CopyKeeper final : public CopySource,
   void changed(const cache::Entry& entry) override { admission_.ended(entry); }
   void kept_name_changed(NameHash name) override { near_mail_.put(NearMail::kKeeper, {name}); }
   void kept_names_unproven() override { near_mail_.put_proof_changed(); }
+  void kept_slots_lost(const std::vector<bool>& slots) override { near_mail_.put_lost(slots); }
   void server_use(cache::ProofIndex server, const redis::ServerUse& use) override;
   void proof_state_changed(const std::string& reason) override;
   void log_refusal(const FillRequest& asked, FillOutcome outcome, const std::string& why);

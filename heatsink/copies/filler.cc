@@ -230,10 +230,21 @@ void Filler::slot_lost(std::uint16_t slot) {
   lost_slots_[slot] = true;
 }
 
+// As on_invalidate(), for all names of these slots.
 void Filler::drop_lost_slots() {
   if (lost_slots_.empty()) return;
+  cache::KeptNames& kept = shared_.kept_names;
+  const auto for_each_lost = [this](auto visit) {
+    for (std::uint16_t slot = 0; slot < resp::kSlots; ++slot)
+      if (lost_slots_[slot]) visit(slot);
+  };
+  if (kept.any()) for_each_lost([&](std::uint16_t slot) { kept.note_slot_change(slot); });
   shared_.table.drop_keys_if(
       [this](const cache::Entry& entry) { return lost_slots_[resp::key_slot(entry.key())]; });
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // see KeptNames
+  bool is_kept = false;
+  if (kept.any()) for_each_lost([&](std::uint16_t slot) { is_kept |= kept.has_slot(slot); });
+  if (is_kept) listener_.kept_slots_lost(lost_slots_);
   lost_slots_.clear();
 }
 

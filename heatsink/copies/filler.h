@@ -43,6 +43,7 @@ class Filler final : public redis::TrackerEvents {
     // see NearMail. After its copies were dropped.
     virtual void kept_name_changed(NameHash /*name*/) {}
     virtual void kept_names_unproven() {}
+    virtual void kept_slots_lost(const std::vector<bool>& /*slots*/) {}  // by number
     // The proof has ended for this reason; "": it is back. Each change once.
     virtual void proof_state_changed(const std::string& reason) = 0;
 

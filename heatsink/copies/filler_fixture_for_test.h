@@ -71,6 +71,10 @@ class Workers final : public Filler::Listener {
   }
   void changed(const cache::Entry& entry) override { changes.push_back(entry.hash()); }
   void proof_state_changed(const std::string& reason) override { proof.push_back(reason); }
+  void kept_slots_lost(const std::vector<bool>& slots) override {
+    for (std::size_t slot = 0; slot < slots.size(); ++slot)
+      if (slots[slot]) lost_slots.push_back(slot);
+  }
 
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -80,6 +84,7 @@ class Workers final : public Filler::Listener {
   std::string last_why;
   std::vector<KeyHash> changes;    // of keys with a copy
   std::vector<std::string> proof;  // why it ended; "": it is back
+  std::vector<std::size_t> lost_slots;
   std::function<void(const FillAnswer&)> when_told;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heatsink/copies/filler_fixture_for_test.h"
+#include "heatsink/resp/resp.h"
 
 namespace heatsink::copies {
 namespace {
@@ -382,6 +383,28 @@ TEST_F(FillerOfExpiringFields, WithoutPermissionToAskThereIsNoCopy) {
   hear(":-1\r\n-NOPERM this user has no permissions to run the 'hpttl' command\r\n$1\r\nx\r\n");
   EXPECT_THAT(workers_.take(), ElementsAre("0: ask yourself sent 1"));
   EXPECT_EQ(entry().copy(field()), nullptr);
+}
+
+TEST_F(FillerTest, ALostSlotEndsItsCopiesAndWhatClientsKeepOfIt) {
+  const std::uint16_t slot = resp::key_slot("k");
+  const auto other = static_cast<std::uint16_t>(slot + 1);
+  ask(0, at(0), at(10));
+  hear_value("v");
+  filler_.slot_lost(slot);
+  filler_.drop_lost_slots();
+  EXPECT_EQ(copy(), nullptr);
+  EXPECT_THAT(workers_.lost_slots, IsEmpty()) << "no client keeps a name";
+  shared_.kept_names.add(kName, slot);
+  const std::uint32_t before = shared_.kept_names.changes(kName, slot);
+  filler_.slot_lost(slot);
+  filler_.slot_lost(other);
+  EXPECT_THAT(workers_.lost_slots, IsEmpty()) << "the last proof holds still";
+  filler_.heartbeat(0, at(20));
+  EXPECT_THAT(std::exchange(workers_.lost_slots, {}), ElementsAre(slot, other));
+  EXPECT_NE(shared_.kept_names.changes(kName, slot), before);
+  filler_.slot_lost(other);
+  filler_.drop_lost_slots();
+  EXPECT_THAT(workers_.lost_slots, IsEmpty());
 }
 
 }  // namespace

@@ -55,10 +55,11 @@ void FollowedServers::begin(PacedTimers& timers) {
 }
 
 void FollowedServers::tick() {
-  const bool idle = shared_.table.copies() == 0;
-  tracker_.set_resting(idle);
-  audit_reader_.set_resting(idle);
-  nodes_.trackers().set_resting(idle);
+  const bool has_copies = shared_.table.copies() > 0;
+  const bool proves_nothing = !has_copies && !shared_.kept_names.any();
+  tracker_.set_resting(proves_nothing);
+  nodes_.trackers().set_resting(proves_nothing);
+  audit_reader_.set_resting(!has_copies);
   shared_.tracked_keys.store(tracker_.tracked_names() + nodes_.trackers().tracked_names(),
                              std::memory_order_relaxed);
   tracker_connection_.tick();

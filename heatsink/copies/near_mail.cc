@@ -47,6 +47,18 @@ void NearMail::put_proof_changed() {
     change(worker, [](Content& content) { content.proof_changed = true; });
 }
 
+void NearMail::put_lost(const std::vector<bool>& slots) {
+  for (std::size_t worker = 0; worker < slots_.size(); ++worker)
+    change(worker, [&](Content& content) {
+      if (content.lost_slots.empty()) {
+        content.lost_slots = slots;
+        return;
+      }
+      for (std::size_t slot = 0; slot < slots.size(); ++slot)
+        if (slots[slot]) content.lost_slots[slot] = true;
+    });
+}
+
 NearMail::Content NearMail::take(std::size_t worker) {
   Slot& slot = *slots_[worker];
   const std::lock_guard lock(slot.mutex);

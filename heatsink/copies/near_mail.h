@@ -40,6 +40,7 @@ class NearMail {
     std::vector<NameHash> changed;  // each client that keeps one of them must hear of it
     bool all_changed = false;       // any name may have changed
     bool proof_changed = false;     // the worker must look which names are still proven
+    std::vector<bool> lost_slots;   // by number: their names must end; empty: none
     // marked() is due when all of the above has been done.
     std::vector<std::shared_ptr<HeldWriter>> writers;
   };
@@ -48,7 +49,8 @@ class NearMail {
   // released when as many workers have called marked(), and `more`.
   void put(std::size_t from, const std::vector<NameHash>& changed,
            const std::shared_ptr<HeldWriter>& writer = nullptr, std::size_t more = 0);
-  void put_proof_changed();  // for all workers
+  void put_proof_changed();                       // for all workers
+  void put_lost(const std::vector<bool>& slots);  // for all workers
   Content take(std::size_t worker);
   void marked(HeldWriter& writer) {
     if (writer.workers_left.fetch_sub(1) == 1) release_(writer);

@@ -60,5 +60,14 @@ TEST_F(NearMailTest, AWorkerThatTakesNothingHasToEndAllNames) {
   EXPECT_FALSE(mail.take(0).all_changed);
 }
 
+TEST_F(NearMailTest, LostSlotsAddUpUntilTheWorkerTakesThem) {
+  mail.put_lost({false, true, false, false});
+  EXPECT_THAT(std::exchange(told, {}), ElementsAre(0, 1, 2));
+  mail.put_lost({true, false, false, false});
+  EXPECT_THAT(told, IsEmpty());
+  EXPECT_THAT(mail.take(1).lost_slots, ElementsAre(true, true, false, false));
+  EXPECT_THAT(mail.take(1).lost_slots, IsEmpty());
+}
+
 }  // namespace
 }  // namespace heatsink::copies

@@ -53,6 +53,7 @@ class NodeTrackers final : private topology::ClusterTrackers::Listener {
   void on_rights_changed() override { filler_.on_rights_changed(); }
   void on_slot_lost(std::uint16_t slot) override { filler_.slot_lost(slot); }
   void drop_lost_slots() override { filler_.drop_lost_slots(); }
+  bool keeps_slot(std::uint16_t slot) const override { return shared_.kept_names.has_slot(slot); }
 
   NodeState& shared_;
   Filler& filler_;

@@ -44,7 +44,7 @@ void ProxyOptions::describe(OptionSet& set) {
            .target = choice_of(client_tracking),
            .help = "Who sends invalidations to clients with caches of their own (CLIENT TRACKING). "
                    "off: the server; such a client has a private connection and gets no copies. "
-                   "pays: the proxy, in RESP3 and in front of one server. "
+                   "pays: the proxy, in RESP3. In front of a cluster off refuses it. "
                    "The client keeps what a local copy has answered, "
                    "and forgets all else right behind the reply (docs/guides/near-caches.md).",
            .choices = {"off", "pays"}});

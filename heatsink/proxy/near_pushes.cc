@@ -46,6 +46,7 @@ void NearPushes::take_mail() {
   } else {
     for (const NameHash name : mail.changed) table_.changed(name);
   }
+  if (!mail.lost_slots.empty()) table_.slots_lost(mail.lost_slots);
   if (mail.proof_changed) look(Nanos(0));
   const bool waits = table_.is_telling();
   for (const auto& writer : mail.writers) {

@@ -122,7 +122,7 @@ void NearClient::stop() {
   traffic_.given = nullptr;
   behind_.clear();
   repeated_.clear();
-  executed(false);
+  forget_queued();
 }
 
 Step NearClient::caching(const Request& request) {
@@ -175,11 +175,14 @@ bool NearClient::keeps_reads() const {
 void NearClient::done(const Request& request, bool is_silent) {
   NearMode& mode = state_.near_mode_;
   const bool is_read = request.command != nullptr && request.command->has(resp::kReadonly);
-  if (request.route == Route::kExec || request.route == Route::kDiscard) {
-    executed(request.route == Route::kExec);
+  if (request.route == Route::kExec) {
+    executed();
     mode.says_caching = false;
-  } else if (is_read && keeps_reads() && !is_silent) {
-    state_.in_multi_ ? queued(request) : read(request);
+  } else {
+    const bool is_discard = request.route == Route::kDiscard;
+    if (has_executed_ || is_discard) forget_queued();
+    if (is_discard) mode.says_caching = false;
+    if (is_read && keeps_reads() && !is_silent) state_.in_multi_ ? queued(request) : read(request);
   }
   given_.clear();
   // As resetClient() of Redis: not after the CLIENT command itself, and not before EXEC.
@@ -261,8 +264,9 @@ bool NearClient::may_keep(const Request& request, std::size_t arg, NameHash name
     const KeyHash hash = in_db(name, state_.db_);
     const cache::Entry* const entry = parts_.copies.find(hash, key, state_.db_);
     if (entry == nullptr) return std::nullopt;
+    // A slot of a cluster is proven while a copy of it may live, so the copy must live still.
     const cache::ServeDecision decision =
-        parts_.copies.judge(*entry, read, request.now, TimePoint{});
+        parts_.copies.judge(*entry, read, client_.clock(), TimePoint{});
     if (decision.copy == nullptr || decision.copy->fill_sent_at != given->fill_sent_at)
       return std::nullopt;
     return NearBasis(*decision.copy, entry->consistency(), parts_.shared.options());
@@ -285,12 +289,18 @@ void NearClient::queued(const Request& request) {
   }
 }
 
-void NearClient::executed(bool ran) {
-  const std::vector<std::string> names = std::exchange(queued_, {});
-  const bool is_known = std::exchange(queued_bytes_, 0) <= kQueuedBytesMax;
-  if (!ran || (names.empty() && is_known)) return;
-  if (!is_known) return output_.add(kForgetAll);
-  end_at_once(std::vector<std::string_view>(names.begin(), names.end()));
+// A node of a cluster may refuse EXEC. It is then sent again, and what stood behind its reply has
+// gone. So the names stay until the client's next request.
+void NearClient::executed() {
+  has_executed_ = true;
+  if (queued_bytes_ > kQueuedBytesMax) return output_.add(kForgetAll);
+  if (!queued_.empty()) end_at_once(std::vector<std::string_view>(queued_.begin(), queued_.end()));
+}
+
+void NearClient::forget_queued() {
+  queued_.clear();
+  queued_bytes_ = 0;
+  has_executed_ = false;
 }
 
 // ---- pushes

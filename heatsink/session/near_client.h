@@ -37,6 +37,7 @@ class NearClient final : private NearTable::Holder {
     virtual std::uint64_t id() const = 0;
     virtual Step reply(std::string_view wire) = 0;
     virtual Step reply_error(std::string_view text) = 0;
+    virtual TimePoint clock() const = 0;  // now, and not when its request came
     // Behind the reply with this ticket, which is owed; kNone: at once, between two replies.
     virtual void give_push(std::string_view push, ReplyQueue::Ticket behind) = 0;
     // Behind the reply that the client gets next.
@@ -83,8 +84,8 @@ class NearClient final : private NearTable::Holder {
   void stop();  // it tracks no more
   // Another worker or process can go on with it.
   bool is_at_rest() const {
-    return !parts_.near_table->keeps_any(number_) && queued_.empty() && owed_.empty() &&
-           repeated_.empty();
+    return !parts_.near_table->keeps_any(number_) && (queued_.empty() || has_executed_) &&
+           owed_.empty() && repeated_.empty();
   }
   // The client's connection to the server is in the middle of a message: the push waits for
   // give_owed().
@@ -114,7 +115,8 @@ class NearClient final : private NearTable::Holder {
   void read(const Request& request);
   bool may_keep(const Request& request, std::size_t arg, NameHash name);
   void queued(const Request& request);
-  void executed(bool ran);
+  void executed();
+  void forget_queued();
   void end_at_once(std::span<const std::string_view> names);
 
   const SessionParts& parts_;
@@ -128,7 +130,8 @@ class NearClient final : private NearTable::Holder {
   std::vector<Kept> behind_;
   std::vector<std::string> queued_;  // names
   std::size_t queued_bytes_ = 0;
-  std::string owed_;  // pushes
+  bool has_executed_ = false;  // ... which EXEC has read, perhaps not for the last time
+  std::string owed_;           // pushes
   RepeatedPushes repeated_;
 };
 

@@ -93,6 +93,7 @@ class NearClientTest : public ClientOutputFixture, public NearClient::Client {
     return out;
   }
   std::uint64_t id() const override { return 5; }
+  TimePoint clock() const override { return now; }
   Step reply(std::string_view wire) override {
     given.push_back(shown(wire));
     return Step::kDone;
@@ -201,6 +202,17 @@ TEST_F(NearClientTest, ACopyThatIsNotValidAnyMoreIsNotKept) {
   EXPECT_FALSE(shared->kept_names.any());
 }
 
+// The worker did not run for long. In a cluster the copy's slot may be proven no more.
+TEST_F(NearClientTest, ACopyThatWasValidWhenItsRequestCameIsNotKept) {
+  track();
+  has_copy("k");
+  traffic.given->push_back({name("k"), copies->find(hash("k"), "k", 0)->copy({})->fill_sent_at});
+  Request& asked = request({"GET", "k"});
+  pass(std::chrono::seconds(10));
+  near->done(asked, false);
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("k")));
+}
+
 TEST_F(NearClientTest, APushDoesNotOvertakeTheReplyThatItEnds) {
   track();
   has_copy("k");
@@ -274,6 +286,22 @@ TEST_F(NearClientTest, WhatATransactionHasReadEndsBehindIt) {
   done({"EXEC"});
   EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|_|")) << "too many names";
   state.in_multi_ = false;
+  done({"PING"});
+  done({"EXEC"});
+  EXPECT_THAT(take(), IsEmpty());
+}
+
+// As when a node of a cluster refuses it: what stood behind its reply has gone with its ticket.
+TEST_F(NearClientTest, AnExecThatIsSentAgainEndsItsNamesAgain) {
+  track();
+  state.in_multi_ = true;
+  done({"MULTI"});
+  done({"GET", "a"});
+  for (int i = 0; i < 2; ++i) {
+    done({"EXEC"});
+    EXPECT_THAT(take(), ElementsAre("behind all: " + ends("a")));
+  }
+  done({"MULTI"});
   done({"EXEC"});
   EXPECT_THAT(take(), IsEmpty());
 }

@@ -67,8 +67,8 @@ bool NearBasis::holds(const cache::ProofStates& proofs, TimePoint at) const {
 }
 
 NearTable::~NearTable() {
-  for (const auto& [hash, name] : by_hash_) kept_.remove(name.hash);
-  for (const Telling& telling : tellings_) kept_.remove(telling.name);
+  for (const auto& [hash, name] : by_hash_) kept_.remove(name.hash, name.slot);
+  for (const Telling& telling : tellings_) kept_.remove(telling.name, telling.slot);
 }
 
 NearTable::Number NearTable::join(Holder& holder) {
@@ -106,11 +106,11 @@ NearTable::Name* NearTable::find_or_add(NameHash name, std::string_view key) {
   if (const auto found = by_hash_.find(name.value); found != by_hash_.end())
     return found->second.key == key ? &found->second : nullptr;
   if (by_hash_.size() >= kNamesMax || key.size() > kNameBytesMax) return nullptr;
-  Name& added = by_hash_.try_emplace(name.value, key, name).first->second;
+  Name& added = by_hash_.try_emplace(name.value, key, name, resp::key_slot(key)).first->second;
   key_bytes_ += key.size();
   added.number = free_number();
   names_[added.number] = &added;
-  kept_.add(name);
+  kept_.add(name, added.slot);
   return &added;
 }
 
@@ -131,9 +131,8 @@ bool NearTable::has_room(Number client) const {
 // A later copy proves the earlier ones, if the name has not changed in between: the word of a
 // change may be on its way here still, and a client that has seen the new value must not find the
 // old one in its cache. A copy of another generation proves nothing either.
-void NearTable::rest_on(Name& name, const NearBasis& basis) {
+void NearTable::rest_on(Name& name, const NearBasis& basis, std::uint32_t changes) {
   NearBasis& now = name.basis;
-  const std::uint32_t changes = kept_.changes(name.hash);
   const bool is_same =
       now.proof == basis.proof && now.generation == basis.generation && name.changes == changes;
   if (name.holders.empty() || !is_same) {
@@ -145,7 +144,7 @@ void NearTable::rest_on(Name& name, const NearBasis& basis) {
       begin_telling(name, std::move(before), 0);
       name.number = free_number();
       names_[name.number] = &name;
-      kept_.add(name.hash);
+      kept_.add(name.hash, name.slot);
       return;
     }
     for (const Number each : before) remove_from(clients_[each].names, name.number);
@@ -255,14 +254,24 @@ void NearTable::look(const cache::ProofStates& proofs, TimePoint until) {
 }
 
 void NearTable::end_unproven(const cache::ProofStates& proofs, TimePoint until) {
+  end_if([&](const Name& name) { return !name.basis.holds(proofs, until); });
+  note_all();
+}
+
+void NearTable::slots_lost(const std::vector<bool>& slots) {
+  end_if([&](const Name& name) { return slots[name.slot]; });
+}
+
+// A client that is told may leave, and end other names with it.
+template <class IsOver>
+void NearTable::end_if(IsOver is_over) {
   std::vector<NameHash> over;
   for (const auto& [hash, name] : by_hash_)
-    if (!name.basis.holds(proofs, until)) over.push_back(name.hash);
+    if (is_over(name)) over.push_back(name.hash);
   for (const NameHash name : over) {
     const auto found = by_hash_.find(name.value);
     if (found != by_hash_.end()) end_whole(found->second, 0);
   }
-  note_all();
 }
 
 Nanos NearTable::shortest_bound() const {
@@ -293,8 +302,8 @@ void NearTable::begin_telling(const Name& name, std::vector<Number> holders, std
   const std::string_view key = name.key;
   append_invalidations(wire, {&key, 1});
   names_[name.number] = nullptr;
-  tellings_.push_back(
-      {++begun_, name.hash, name.number, std::string(wire.view()), writer, std::move(holders)});
+  tellings_.push_back({++begun_, name.hash, name.slot, name.number, std::string(wire.view()),
+                       writer, std::move(holders)});
 }
 
 // Nothing begins to be told meanwhile; but a client may leave.
@@ -310,7 +319,7 @@ void NearTable::tell_more() {
 void NearTable::end_told() {
   while (!tellings_.empty() && tellings_.front().next >= tellings_.front().holders.size()) {
     free_names_.push_back(tellings_.front().number);
-    kept_.remove(tellings_.front().name);
+    kept_.remove(tellings_.front().name, tellings_.front().slot);
     tellings_.pop_front();
   }
 }
@@ -349,18 +358,19 @@ void NearTable::end_whole(Name& name, std::uint64_t writer) {
   auto ended = by_hash_.extract(name.hash.value);
   names_[name.number] = nullptr;
   free_names_.push_back(name.number);
-  kept_.remove(name.hash);
+  kept_.remove(name.hash, name.slot);
   note_removed();
   tell(holders, ended.mapped(), writer);
 }
 
 void NearTable::remove(NameHash hash) {
   const auto found = by_hash_.find(hash.value);
+  const std::uint16_t slot = found->second.slot;
   names_[found->second.number] = nullptr;
   free_names_.push_back(found->second.number);
   key_bytes_ -= found->second.key.size();
   by_hash_.erase(found);
-  kept_.remove(hash);
+  kept_.remove(hash, slot);
   note_removed();
 }
 

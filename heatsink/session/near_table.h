@@ -94,12 +94,13 @@ class NearTable {
   bool keep(Number client, NameHash name, std::string_view key, Judge judge) {
     Name* const kept = find_or_add(name, key);
     if (kept == nullptr) return false;
+    const std::uint32_t changes = kept_.changes(name, kept->slot);
     const auto basis = judge();
     if (!basis || !has_room(client)) {
       if (kept->holders.empty()) remove(name);
       return false;
     }
-    rest_on(*kept, *basis);
+    rest_on(*kept, *basis, changes);
     // By another command it could find the old value after it has seen the new one.
     tell_now(client, name);
     hold(client, *kept);
@@ -118,6 +119,8 @@ class NearTable {
   bool is_telling() const { return !tellings_.empty(); }  // the two differ
   void tell_more();                                       // once per turn, while it is
   void all_changed();
+  // The nodes of a cluster do not prove these slots any more, by number. O(names).
+  void slots_lost(const std::vector<bool>& slots);
   // Ends the names that would not hold at `until`: the next call comes by then. Costs O(1), and for
   // each name that ends O(log n); but O(names) if the proof of any name is too old.
   void look(const cache::ProofStates& proofs, TimePoint until);
@@ -133,12 +136,14 @@ class NearTable {
 
  private:
   struct Name {
-    Name(std::string_view key_in, NameHash hash_in) : key(key_in), hash(hash_in) {}
+    Name(std::string_view key_in, NameHash hash_in, std::uint16_t slot_in)
+        : key(key_in), hash(hash_in), slot(slot_in) {}
     std::string key;
     NameHash hash;
+    std::uint16_t slot;        // in a cluster
     std::uint32_t number = 0;  // in names_
     NearBasis basis;
-    std::uint32_t changes = 0;         // KeptNames::changes() at the last registration
+    std::uint32_t changes = 0;         // KeptNames::changes() before the last one was judged
     TimePoint due = TimePoint::max();  // its earliest place in ends_
     std::vector<Number> holders;       // sorted
   };
@@ -159,6 +164,7 @@ class NearTable {
   struct Telling {
     std::uint64_t sequence;
     NameHash name;
+    std::uint16_t slot;
     std::uint32_t number;
     std::string wire;
     std::uint64_t writer;
@@ -168,11 +174,13 @@ class NearTable {
 
   Name* find_or_add(NameHash name, std::string_view key);
   bool has_room(Number client) const;
-  void rest_on(Name& name, const NearBasis& basis);
+  void rest_on(Name& name, const NearBasis& basis, std::uint32_t changes);
   void note(Name& name);
   void note_all();
   void note_removed();
   void end_unproven(const cache::ProofStates& proofs, TimePoint until);
+  template <class IsOver>
+  void end_if(IsOver is_over);
   void hold(Number client, Name& name);
   void end(Name& name, std::uint64_t writer);
   void end_whole(Name& name, std::uint64_t writer);

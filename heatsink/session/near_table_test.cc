@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "heatsink/base/byte_buffer.h"
+#include "heatsink/resp/resp.h"
 #include "heatsink/session/near_table_for_test.h"
 
 namespace heatsink::proxy {
@@ -279,6 +280,40 @@ TEST_F(NearTableTest, AClientMayLeaveWhileItIsTold) {
   generation = (*proofs)[0].begin_generation();
   keep(ann, 7);
   EXPECT_TRUE(table.empty()) << "it left while its earlier value ended";
+}
+
+TEST_F(NearTableTest, ASlotThatItsNodeHasLostEndsItsNames) {
+  const std::uint16_t slot = resp::key_slot("k1");
+  std::vector<bool> lost(resp::kSlots);
+  lost[slot] = true;
+  keep(ann, 1);
+  keep(bob, 1);
+  keep(ann, 2);
+  EXPECT_TRUE(kept.has_slot(slot));
+  table.slots_lost(lost);
+  EXPECT_THAT(ann.take(), ElementsAre(1));
+  EXPECT_THAT(bob.take(), ElementsAre(1));
+  EXPECT_EQ(table.names(), 1U);
+  EXPECT_FALSE(kept.has_slot(slot));
+}
+
+TEST_F(NearTableTest, AChangeRightBehindTheJudgementIsNotMissed) {
+  table.keep(ann.number, {1}, "k1", [&] {
+    kept.note_change({1});
+    return std::optional(basis());
+  });
+  keep(bob, 1);
+  EXPECT_THAT(ann.take(), ElementsAre(1)) << "bob has a later value";
+  EXPECT_THAT(bob.take(), IsEmpty());
+}
+
+// The news of it may be on its way still.
+TEST_F(NearTableTest, ACopyOfASlotThatHasReturnedIsALaterOne) {
+  keep(ann, 1);
+  kept.note_slot_change(resp::key_slot("k1"));
+  keep(bob, 1);
+  EXPECT_THAT(ann.take(), ElementsAre(1)) << "it has an earlier value";
+  EXPECT_THAT(bob.take(), IsEmpty());
 }
 
 TEST_F(NearTableTest, TheNumberAndTheLengthOfNamesAreLimited) {

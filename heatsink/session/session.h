@@ -397,6 +397,7 @@ class Session final : public ClientTransport::Listener,
 
   // NearClient::Client (session_parts.cc)
   NearClient& near();
+  TimePoint clock() const override { return parts_.loop.clock(); }
   void give_push(std::string_view push, ReplyQueue::Ticket behind) override;
   void repeat_pushes_later() override;
   void give_behind_next(std::string_view push) override { give_push(push, output_.first_owed()); }

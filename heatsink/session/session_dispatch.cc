@@ -14,8 +14,9 @@ namespace {
 
 // Clients look for the server's words, people read the rest.
 constexpr std::string_view kNoTracking =
-    "ERR unknown subcommand 'TRACKING'. heatsink: CLIENT TRACKING is not supported in front of a "
-    "cluster: turn client-side caching off in the client; the proxy has copies of hot keys";
+    "ERR unknown subcommand 'TRACKING'. heatsink: in front of a cluster CLIENT TRACKING needs "
+    "proxy.client-tracking: pays, and a client in RESP3 without BCAST, PREFIX and REDIRECT; or "
+    "turn client-side caching off in the client: the proxy has copies of hot keys";
 
 bool says_block(const std::vector<std::string_view>& args) {
   return std::any_of(args.begin() + 1, args.end(),
@@ -107,11 +108,13 @@ Step Session::carry_out(Request& request) {
 }
 
 // Each node sends the invalidations of its own keys, to connections that ask it for tracking. The
-// connections of a client are the proxy's, and other nodes than the one asked would stay silent.
+// connections of a client are the proxy's, and other nodes than the one asked would stay silent. So
+// the proxy tracks, or it refuses.
 bool Session::refuses_tracking(const Request& request) const {
   const bool turns_on = request.facts->asks_tracking && request.args().size() > 2 &&
                         equals_ignoring_case(request.args()[2], "on");
-  return turns_on && parts_.shared.cluster.is_expected();
+  return turns_on && parts_.shared.cluster.is_expected() && !near_mode_.is_on &&
+         !may_track_here(request);
 }
 
 // The client has logged in before the server was known to be a node of a cluster, so its login is

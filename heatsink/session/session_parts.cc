@@ -300,7 +300,7 @@ NearClient& Session::near() {
 bool Session::may_track_here(const Request& request) const {
   const bool asks = request.facts->asks_tracking && parts_.near_table != nullptr &&
                     parts_.shared.options().client_tracking == policy::ClientTracking::kPays &&
-                    !parts_.shared.cluster.is_expected() && !no_local_reads_;
+                    !no_local_reads_;
   return asks && NearClient::is_able(request, protocol_);
 }
 

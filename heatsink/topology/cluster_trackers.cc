@@ -141,27 +141,14 @@ std::uint16_t ClusterTrackers::proof_of(std::string_view key) const {
 
 // ---- proofs
 
-void ClusterTrackers::note_slot(std::uint16_t slot, TimePoint now) {
-  if (filled_at_.empty()) {
-    filled_at_.resize(resp::kSlots);
-    is_active_.resize(resp::kSlots);
-  }
-  filled_at_[slot] = now;
-  if (is_active_[slot]) return;
-  is_active_[slot] = true;
-  active_.push_back(slot);
-}
-
+// A slot that is given up is lost before the proof that leaves it out counts.
 std::span<const std::uint16_t> ClusterTrackers::slots_to_prove(NodeIndex node) {
-  const TimePoint now = loop_.clock();
-  const Nanos life = options_.copy_life + kSlotSlack;
-  std::erase_if(active_, [&](std::uint16_t slot) {
-    const bool is_over = now - filled_at_[slot] > life;
-    if (is_over) is_active_[slot] = false;
-    return is_over;
-  });
+  proven_slots_.forget_old(
+      loop_.clock(), options_.copy_life + kSlotSlack,
+      [this](std::uint16_t slot) { return listener_.keeps_slot(slot); },
+      [this](std::uint16_t slot) { listener_.on_slot_lost(slot); });
   to_prove_.clear();
-  for (const std::uint16_t slot : active_)
+  for (const std::uint16_t slot : proven_slots_.slots())
     if (map_->owner(slot) == node) to_prove_.push_back(slot);
   if (!to_prove_.empty()) return to_prove_;
   for (const SlotMap::Shard& shard : map_->shards)
@@ -259,7 +246,7 @@ void ClusterTrackers::fill(redis::FillId id, const redis::FillQuestion& question
     listener_.on_filled(failed);
     return;
   }
-  note_slot(resp::key_slot(question.key), now);
+  proven_slots_.filled(resp::key_slot(question.key), now);
   // The other masters' votes are needed soon, too.
   if (rests_) set_resting(false);
   owner->tracker.fill(id, question, now);

@@ -15,6 +15,7 @@
 #include "heatsink/redis/redis.h"
 #include "heatsink/topology/cluster_directory.h"
 #include "heatsink/topology/epoch_quorum.h"
+#include "heatsink/topology/proven_slots.h"
 
 namespace heatsink::topology {
 
@@ -53,6 +54,9 @@ class ClusterTrackers final : public redis::FillSource {
     // No copy of the slot may be served after the next on_proof() or drop_lost_slots().
     virtual void on_slot_lost(std::uint16_t slot) = 0;
     virtual void drop_lost_slots() = 0;
+    // Clients keep values of the slot, also when no copy of it lives: it is proven for them, or
+    // else lost (ProvenSlots).
+    virtual bool keeps_slot(std::uint16_t /*slot*/) const { return false; }
 
    protected:
     ~Listener() = default;
@@ -101,9 +105,8 @@ class ClusterTrackers final : public redis::FillSource {
   redis::TrackerOptions tracker_options() const;
   void follow_nodes(const SlotMap& map);
   Node* owner_of(std::string_view key) const;
-  // The slots with copies, or with fills under way, that this node owns; at least one of its slots.
+  // Those of ProvenSlots that this node owns; at least one of its slots.
   std::span<const std::uint16_t> slots_to_prove(NodeIndex node);
-  void note_slot(std::uint16_t slot, TimePoint now);
   void heard_epoch(NodeIndex node, std::uint64_t epoch, TimePoint asked_at);
   bool is_agreement_late(TimePoint now) const;
   void publish(const Node& node);
@@ -119,10 +122,7 @@ class ClusterTrackers final : public redis::FillSource {
   EpochQuorum quorum_;
   bool rests_ = false;
   std::map<NodeIndex, std::unique_ptr<Node>> nodes_;
-  // A slot needs a proof as long as a copy of it may live after its last fill.
-  std::vector<TimePoint> filled_at_;               // by slot
-  std::vector<std::uint16_t> active_;              // the slots with a recent fill
-  std::vector<bool> is_active_;                    // by slot
+  ProvenSlots proven_slots_;
   std::vector<std::uint16_t> to_prove_;            // the result of slots_to_prove()
   std::map<std::uint64_t, std::size_t> barriers_;  // by token: the trackers that have not answered
 };

@@ -19,6 +19,7 @@
 #include "heatsink/topology/leader_watch.h"         // IWYU pragma: export
 #include "heatsink/topology/make_leader_watch.h"    // IWYU pragma: export
 #include "heatsink/topology/one_server.h"           // IWYU pragma: export
+#include "heatsink/topology/proven_slots.h"         // IWYU pragma: export
 #include "heatsink/topology/redirect.h"             // IWYU pragma: export
 #include "heatsink/topology/replica_directory.h"    // IWYU pragma: export
 #include "heatsink/topology/replica_lag.h"          // IWYU pragma: export

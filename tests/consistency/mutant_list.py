@@ -41,6 +41,7 @@ ENGINE = "heatsink/client/engine.cc"
 NEAR_CLIENT = "heatsink/session/near_client.cc"
 NEAR_TABLE = "heatsink/session/near_table.cc"
 NEAR_PUSHES = "heatsink/proxy/near_pushes.cc"
+TRACKERS = "heatsink/topology/cluster_trackers.cc"
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ NO_CLUSTER = "no run of processes has a cluster"
 NO_NEAR = "near_histories_test.py plays clients with caches of their own, and runs.py does not"
 NEAR = ("near caches",)
 NEAR_ONE = ("near caches, each key has one",)
+NEAR_SLOTS = ("cluster, near caches, copies live shortly",)
 NO_FIELDS = "no run of processes has a server whose fields of hashes expire"
 NO_SWAPS = "no run of processes exchanges databases"
 NO_COUNT = off(SERVER_QUESTIONS, "found == SwapCount::Finding::kSwapped")
@@ -406,6 +408,18 @@ MUTANTS = [
            [Patch(NEAR_TABLE, "if (generation != state.generation()) return false;",
                   f"if (!{ACTIVE} && generation != state.generation()) return false;")],
            ("one proxy",), NO_NEAR, NEAR_ONE),
+    Mutant("near: a slot that its node has lost ends what is kept",
+           [Patch(NEAR_PUSHES, "if (!mail.lost_slots.empty()) table_",
+                  f"if (!{ACTIVE} && !mail.lost_slots.empty()) table_")],
+           ("one proxy",), NO_NEAR, NEAR_SLOTS),
+    Mutant("near: a slot is proven while clients keep its names",
+           [Patch(TRACKERS, "return listener_.keeps_slot(slot);",
+                  f"return !{ACTIVE} && listener_.keeps_slot(slot);")],
+           ("one proxy",), NO_NEAR, NEAR_SLOTS),
+    Mutant("near: an EXEC that is sent again ends its names again",
+           [before(NEAR_CLIENT, "has_executed_ = true;", "if (has_executed_) return;")],
+           ("one proxy",), NO_NEAR, ("cluster, near caches, slots move",),
+           "the players keep nothing of what a transaction reads: near_cluster_test.py does"),
     Mutant("near: what a client keeps ends before it moves",
            [Patch("heatsink/session/session_handover.cc",
                   "(near_ == nullptr || near_->is_at_rest());\n  return goes_on",

@@ -25,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 NUMBERS = 1_000_000_000  # of each process: no two share one
 LOOKS = 40  # at what is kept, in a row
 BEFORE_AGAIN_S = 0.02  # after a lost connection
+REFUSED = ("MOVED ", "ASK ", "TRYAGAIN ", "CROSSSLOT ")  # by a node: nothing was executed
 
 
 @dataclasses.dataclass
@@ -71,7 +72,7 @@ class Player:
         return str(self.last).encode()
 
     def write(self, names, values, ask, life_s=UNKNOWN):
-        """Recorded even if its outcome is never known."""
+        """Recorded even if its outcome is never known, but not if it is refused."""
         began = time.monotonic()
         made = [Write(name, value, began, UNKNOWN, self.spec.port, life_s)
                 for name, value in zip(names, values)]  # fmt: skip
@@ -81,6 +82,8 @@ class Player:
             now = time.monotonic()
             for write in made:
                 write.acked = now
+        elif str(said).startswith(REFUSED):
+            del self.writes[-len(made) :]
 
     def play(self):
         while not select.select([sys.stdin], [], [], 0)[0]:

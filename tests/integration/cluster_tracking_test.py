@@ -8,7 +8,7 @@ from harness import RawClient
 
 
 class ClientTracking(ClusterTest):
-    """Only one node would send invalidations, so the proxy refuses what asks for them."""
+    """Only one node would send invalidations: without client-tracking: pays all is refused."""
 
     FORMS = (
         ["ON"], ["on", "OPTIN"], ["ON", "OPTOUT", "NOLOOP"], ["ON", "BCAST", "PREFIX", "b"],
@@ -19,7 +19,7 @@ class ClientTracking(ClusterTest):
         for form in self.FORMS:
             error = client.ask("CLIENT", "TRACKING", *form)
             self.assertTrue(error.startswith(b"-ERR unknown subcommand 'TRACKING'."), (form, error))
-            self.assertIn(b"not supported in front of a cluster", error, form)
+            self.assertIn(b"in front of a cluster CLIENT TRACKING needs", error, form)
 
     def coherent(self, client):
         """The other commands of tracking say what one server says to a client without it."""

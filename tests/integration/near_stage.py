@@ -7,7 +7,7 @@ itself is wrong.
 
 import time
 
-from harness import QUIET, SLOW, RawClient
+from harness import PATIENCE_S, QUIET, SLOW, RawClient
 from harness.near import Push, Resp3Client
 from stage import ProxyTest, ServerTest
 
@@ -36,6 +36,13 @@ class Tracking:
         while left and time.monotonic() < end:
             left -= ended(client.events(), names)
         self.assertEqual(left, set(), f"not told within {within_s} s")
+
+    def hears_nothing(self, client, for_s):
+        client.socket.settimeout(for_s)
+        try:
+            self.fail(f"it is told {client.next()}")
+        except TimeoutError:
+            client.socket.settimeout(PATIENCE_S * SLOW)
 
     def is_current(self, heard, name, value, last_read):
         """What a client keeps that stores the read at place `last_read` is the value, or ended."""

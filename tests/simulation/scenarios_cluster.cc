@@ -208,6 +208,58 @@ std::vector<Scenario> of_elections() {
   };
 }
 
+// Clients with caches of their own, whose invalidations the proxy sends.
+std::vector<Scenario> of_near_caches_in_a_cluster() {
+  const Texts near = {"via=1,near=1,count=4,depth=4,mget=300,set=20,think-us=700,keys=4",
+                      "via=1,near=1,count=2,think-us=500,keys=4",
+                      "via=1,near=1,count=2,depth=4,multi=1000,think-us=1000,keys=4"};
+  const Texts writers = {"via=1,count=2,set=300,del=100,think-us=4000,keys=4",
+                         "via=2,count=2,set=2000,del=1500,think-us=15000,keys=4"};
+  // They ask for nothing that they keep, and write nothing: no request finds a slot that has moved.
+  const Texts calm = {"via=1,near=1,count=3,keys=4,think-us=300"};
+  const std::vector<std::string> pays = {"proxy.client-tracking=pays"};
+  const std::vector<std::string> pays_shortly = {
+      "proxy.client-tracking=pays", "cache.expire-after-write=150ms", "cache.acl-staleness=100ms"};
+  const Texts seldom = {"via=2,set=4000,del=4000,keys=4,think-us=600000"};
+  return {
+      {.name = "cluster, near caches, slots move",
+       .sessions = all_of({near, writers}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.move_slot = 3, .steal_slot = 1, .move_atomically = 1},
+       .options = pays,
+       .length = seconds(6)},
+      // What clients keep goes on when its copy is over, and when no copy needs its slot.
+      {.name = "cluster, near caches, copies live shortly",
+       .sessions = all_of({calm, seldom}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = {.masters = 3, .migrating_min = seconds(2), .migrating_max = seconds(4)},
+       .faults = {.move_slot = 0.4, .steal_slot = 0.1},
+       .options = pays_shortly,
+       .length = seconds(20)},
+      {.name = "cluster, near caches, masters change",
+       .sessions = all_of({near, writers}),
+       .proxies = 2,
+       .plain_proxies = 1,
+       .bound = kClusterBound,
+       .cluster = kCluster,
+       .faults = {.cut_trackers = 0.5,
+                  .fail_over_by_hand = 1,
+                  .kill_node = 0.5,
+                  .stop_master = 1,
+                  .separate = 0.5,
+                  .stop_node_shortly = 0.5,
+                  .stop_min = Millis(200),
+                  .stop_max = seconds(4)},
+       .options = pays,
+       .length = seconds(10)},
+  };
+}
+
 constexpr Faults kClusterFaults{.stop_loop = 0.2,
                                 .stop_keeper = 0.2,
                                 .stop_proxy = 0.1,
@@ -256,7 +308,8 @@ std::vector<Scenario> of_everything() {
 
 std::vector<Scenario> cluster_scenarios() {
   std::vector<Scenario> out;
-  for (const auto& part : {of_slots(), of_masters(), of_elections(), of_everything()})
+  for (const auto& part :
+       {of_slots(), of_masters(), of_elections(), of_near_caches_in_a_cluster(), of_everything()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

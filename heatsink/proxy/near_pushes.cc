@@ -69,6 +69,7 @@ void NearPushes::look_later() {
   timer_ = loop_.call_after(look_interval(), [this] {
     timer_ = 0;
     look(look_interval());
+    figures_.walk(table_, loop_.clock());
   });
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heatsink/base/memory_reserve.h"
+#include "heatsink/copies/ask_loop.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/relief/shared_write_carrier.h"
 
@@ -191,6 +192,12 @@ void Worker::deliver_verdicts_later() {
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   loop_.post(
       [this, commands = std::move(commands)]() mutable { commands_.set(std::move(commands)); });
+}
+
+std::optional<std::uint64_t> Worker::clients_with(NameHash name, Nanos within) {
+  return copies::ask_loop<std::uint64_t>(loop_, within, [this, name](const auto& answer) {
+    answer(near_pushes_.table().clients_with(name));
+  });
 }
 
 // ---- clients come, move and go

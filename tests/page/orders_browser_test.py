@@ -352,7 +352,7 @@ class Views(Page):
         self.open()
         self.wait(lambda: self.row("product:1"), "its row")
         for fold, words in (("clients", "127.0.0.1"), ("audit", "No stale copy"),
-                            ("warm", "No key is warmed")):  # fmt: skip
+                            ("warm", "No key is warmed"), ("kept", "No client keeps")):  # fmt: skip
             self.one(f"#fold-{fold} summary").click()
             self.wait(lambda fold=fold, words=words: words in self.one(f"#fold-{fold}").text,
                       f"{fold} with {words}")  # fmt: skip

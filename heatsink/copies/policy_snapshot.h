@@ -40,6 +40,7 @@ struct PolicySnapshot {
         consistency(policy::consistency_of_rules(options)),
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
+        client_keeping(policy::client_keeping_of_rules(options)),
         gathering_windows(policy::gathering_windows(options)),
         spreads(policy::spreads_of_rules(options)),
         replica_reads(policy::replica_reads_of_rules(options)),
@@ -53,6 +54,7 @@ struct PolicySnapshot {
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
+  const std::vector<bool> client_keeping;                   // by index of the rule; empty: all keys
   const std::vector<Nanos> gathering_windows;       // by index of the rule; empty: no rule gathers
   const std::vector<policy::SpreadPolicy> spreads;  // by index of the rule; empty: none spreads
   // By index of the rule; empty: no rule reads from replicas.
@@ -68,6 +70,10 @@ struct PolicySnapshot {
     if (spreads.empty() || key.size() > detect::kPatternBytesMax) return nullptr;
     const policy::SpreadPolicy& found = spreads[rule_of(key)];
     return found.is_on() && !spread::is_own_name(key) ? &found : nullptr;
+  }
+  // Clients that the proxy tracks for may keep the key in caches of their own.
+  bool clients_may_keep(std::string_view key) const {
+    return client_keeping.empty() || client_keeping[rule_of(key)];
   }
   // Some keys get copies as soon as these pay.
   bool has_paying_copies() const {

@@ -50,6 +50,8 @@ class NearPushes {
     if (pending.keys.has_writes() && shared_.kept_names.any()) written(pending);
   }
   void take_mail();
+  // NodeState::current() is another one: ends what its rules do not let clients keep.
+  void follow_policy();
   // At the end of a turn.
   void end_turn() {
     if (table_.is_telling()) tell_more();

@@ -98,6 +98,7 @@ void Worker::follow_policy() {
   replies_.set_reply_sizes(accesses_.reply_sizes());
   note_detection_memory();
   copies_.adopt_policy();
+  near_pushes_.follow_policy();
   permissions_.set_life(policy.options.acl_staleness);
   acceptor_.follow_options();
   pace_.set_tick(policy.options.tick);

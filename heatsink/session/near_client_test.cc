@@ -23,7 +23,7 @@ using testing::IsEmpty;
 class NearClientTest : public SessionPartsTest, public NearClient::Client {
  protected:
   NearClientTest() {
-    start_parts();
+    start_parts({"match=never:*,client-tracking=off"});
     table_.emplace(shared->kept_names, shared->clients_told_at_once);
     session_parts->near_table = &*table_;
     state.protocol_ = resp::Protocol::kResp3;
@@ -170,6 +170,18 @@ TEST_F(NearClientTest, AnythingElseIsEndedBehindItsReply) {
   EXPECT_THAT(take(), ElementsAre("behind all: " + ends("cold"))) << "k is kept";
   near->read_unknown();
   EXPECT_THAT(take(), ElementsAre("behind all: >2|$10|invalidate|_|"));
+}
+
+TEST_F(NearClientTest, WhatARuleExceptsIsEndedAlthoughACopyHasAnsweredIt) {
+  track();
+  has_copy("never:1");
+  has_copy("k");
+  done({"GET", "never:1"}, {"never:1"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("never:1")));
+  EXPECT_EQ(table_->names(), 0U);
+  done({"MGET", "k", "never:1"}, {"k", "never:1"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("never:1")));
+  EXPECT_EQ(table_->names(), 1U);
 }
 
 // The copy was served, and has ended or was replaced before the client is registered.

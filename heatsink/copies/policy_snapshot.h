@@ -38,6 +38,7 @@ struct PolicySnapshot {
             policy::rule_set(options, [&shown](std::string_view name) { return shown.show(name); })
                 .value()),
         consistency(policy::consistency_of_rules(options)),
+        shortest_staleness(policy::shortest_staleness(consistency)),
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
         client_keeping(policy::client_keeping_of_rules(options)),
@@ -52,6 +53,7 @@ struct PolicySnapshot {
   const redis::Credentials credentials;  // of the proxy's own user at the server
   const detect::RuleSet rules;
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
+  const Nanos shortest_staleness;                           // of all rules
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
   const std::vector<bool> client_keeping;                   // by index of the rule; empty: all keys

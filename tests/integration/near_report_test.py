@@ -5,6 +5,7 @@
 import json
 import subprocess
 import unittest
+import urllib.request
 
 from harness import HEATSINK, PATIENCE_S, until
 from harness.near import invalidate
@@ -89,6 +90,18 @@ class ByRule(ThroughTheProxy):
         until(is_answered_by_copies, PATIENCE_S, "hits of price:1")
         server.ask("SET", "price:list", "4")
         self.is_told(client, "price:list")
+
+    def test_a_rule_that_comes_later_ends_what_is_kept(self):
+        client = self.near()
+        self.to_server().ask("MSET", "k", "1", "late:1", "1")
+        client.keep("k", "late:1")
+        order = {"add": "match=late:*,client-tracking=off", "dry_run": False}
+        url = f"http://127.0.0.1:{self.proxy.admin_port}/api/rules"
+        request = urllib.request.Request(url, json.dumps(order).encode(),
+                                         {"Content-Type": "application/json"})  # fmt: skip
+        urllib.request.urlopen(request, timeout=PATIENCE_S).close()
+        self.is_told(client, "late:1")
+        self.assertEqual(client.events(), [], "k is kept")
 
     def test_pays_needs_the_global_option(self):
         rule = "match=price:list,client-tracking=pays"

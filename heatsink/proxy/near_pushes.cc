@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "heatsink/upstream/requester.h"
+
 namespace heatsink::proxy {
 
 // The fences were raised before has() looks (kept_names.h).

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/cache.h"

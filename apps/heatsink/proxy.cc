@@ -161,9 +161,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
-  sources.key = [&proxy](std::string name, std::uint32_t db) {
-    return proxy.inspect(std::move(name), db);
-  };
+  sources.key = [&proxy](std::string name, std::uint32_t db) { return proxy.inspect(name, db); };
   sources.drop = [&proxy](report::WarmKey key, std::string_view who) {
     return proxy.drop_copies(std::move(key), std::string(who));
   };
@@ -178,7 +176,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     return advice_json(report, now.wall_at(report.at));
   };
   sources.explain = [&proxy](std::string name, std::uint32_t db, httpd::Now now) {
-    return explained_json(proxy.inspect(std::move(name), db), now.boot, now.wall);
+    return explained_json(proxy.inspect(name, db), now.boot, now.wall);
   };
   sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };
   add_health(sources, proxy, watches.doctor.get(), watches.history);

@@ -28,5 +28,10 @@ inline KeyHash in_db(NameHash name, std::uint32_t db) noexcept {
   std::uint64_t h = name.value ^ (static_cast<std::uint64_t>(db) * 0x9E3779B97F4A7C15ULL);
   return KeyHash{h ^ (db == 0 ? 0 : h >> 29)};
 }
+// The inverse: of the name that is this key in the database.
+inline NameHash without_db(KeyHash key, std::uint32_t db) noexcept {
+  const std::uint64_t h = key.value ^ (db == 0 ? 0 : (key.value >> 29) ^ (key.value >> 58));
+  return NameHash{h ^ (static_cast<std::uint64_t>(db) * 0x9E3779B97F4A7C15ULL)};
+}
 
 }  // namespace heatsink

@@ -5,6 +5,7 @@
 // nothing about clients and their connections. Include verdict_inbox.h yourself.
 #pragma once
 
+#include "heatsink/copies/ask_loop.h"            // IWYU pragma: export
 #include "heatsink/copies/client_commands.h"     // IWYU pragma: export
 #include "heatsink/copies/copy_chooser.h"        // IWYU pragma: export
 #include "heatsink/copies/copy_keeper.h"         // IWYU pragma: export

@@ -29,7 +29,7 @@ redis::TrackerOptions tracker_options(const NodeState& shared) {
   // Twice per acl-staleness, so that a change is noticed in time.
   tracker.rights_interval = options.acl_staleness / 2;
   // Twice per max-staleness: an answer may be late by half of it before copies are refused.
-  tracker.swap_interval = policy::shortest_staleness(policy.consistency) / 2;
+  tracker.swap_interval = policy.shortest_staleness / 2;
   tracker.use_interval = std::clamp<Nanos>(options.window / 5, Millis(500), kUseIntervalMax);
   return tracker;
 }

@@ -38,8 +38,10 @@ struct PolicySnapshot {
             policy::rule_set(options, [&shown](std::string_view name) { return shown.show(name); })
                 .value()),
         consistency(policy::consistency_of_rules(options)),
+        shortest_staleness(policy::shortest_staleness(consistency)),
         copies_for(policy::copies_of_rules(options)),
         refreshes(policy::refreshes_of_rules(options)),
+        client_keeping(policy::client_keeping_of_rules(options)),
         gathering_windows(policy::gathering_windows(options)),
         spreads(policy::spreads_of_rules(options)),
         replica_reads(policy::replica_reads_of_rules(options)),
@@ -51,8 +53,10 @@ struct PolicySnapshot {
   const redis::Credentials credentials;  // of the proxy's own user at the server
   const detect::RuleSet rules;
   const std::vector<cache::ConsistencyPolicy> consistency;  // by index of the rule
+  const Nanos shortest_staleness;                           // of all rules
   const std::vector<policy::CopiesFor> copies_for;          // by index of the rule
   const std::vector<bool> refreshes;                        // by index of the rule
+  const std::vector<bool> client_keeping;                   // by index of the rule; empty: all keys
   const std::vector<Nanos> gathering_windows;       // by index of the rule; empty: no rule gathers
   const std::vector<policy::SpreadPolicy> spreads;  // by index of the rule; empty: none spreads
   // By index of the rule; empty: no rule reads from replicas.
@@ -68,6 +72,10 @@ struct PolicySnapshot {
     if (spreads.empty() || key.size() > detect::kPatternBytesMax) return nullptr;
     const policy::SpreadPolicy& found = spreads[rule_of(key)];
     return found.is_on() && !spread::is_own_name(key) ? &found : nullptr;
+  }
+  // Clients that the proxy tracks for may keep the key in caches of their own.
+  bool clients_may_keep(std::string_view key) const {
+    return client_keeping.empty() || client_keeping[rule_of(key)];
   }
   // Some keys get copies as soon as these pay.
   bool has_paying_copies() const {

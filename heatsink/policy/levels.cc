@@ -83,6 +83,29 @@ std::vector<bool> refreshes_of_rules(const ProxyOptions& options) {
   return refreshes;
 }
 
+std::vector<bool> client_keeping_of_rules(const ProxyOptions& options) {
+  std::vector<bool> keeps{true};
+  for (const RuleOptions& rule : options.rules)
+    keeps.push_back(rule.client_tracking.value_or(ClientTracking::kPays) == ClientTracking::kPays);
+  const bool all = std::find(keeps.begin(), keeps.end(), false) == keeps.end();
+  return all ? std::vector<bool>{} : keeps;
+}
+
+std::string tracking_fault(const ProxyOptions& options, const RuleOptions& rule) {
+  if (rule.client_tracking.value_or(ClientTracking::kOff) == ClientTracking::kOff) return "";
+  if (options.client_tracking == ClientTracking::kOff)
+    return "client-tracking: pays needs proxy.client-tracking: pays, but that is off, so the "
+           "server "
+           "sends all invalidations: write proxy.client-tracking: pays, and client-tracking: off "
+           "in "
+           "the rules whose keys clients must not keep";
+  const bool has_copies = rule.level.value_or(options.level) != Level::kOff &&
+                          rule.admission.value_or(options.admission) != Admission::kOff;
+  if (has_copies) return "";
+  return "client-tracking: pays has no effect on keys without local copies (level: off or "
+         "admission: off): remove it, or allow copies";
+}
+
 std::string outage_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (!rule.stale_while_error) return "";
   const ConsistencyPolicy consistency = consistency_of(options, rule);

@@ -27,6 +27,10 @@ std::vector<CopiesFor> copies_of_rules(const ProxyOptions& options);
 // In the same order: whether copies that are read are renewed before they expire.
 std::vector<bool> refreshes_of_rules(const ProxyOptions& options);
 
+// In the same order: whether clients that the proxy tracks for may keep the rule's keys. Empty:
+// they may keep all.
+std::vector<bool> client_keeping_of_rules(const ProxyOptions& options);
+
 // In the same order: how long writes of a rule's keys are gathered; 0: they are not gathered. Empty
 // if no rule gathers writes.
 std::vector<Nanos> gathering_windows(const ProxyOptions& options);
@@ -46,5 +50,7 @@ Nanos epoch_interval(std::span<const cache::ConsistencyPolicy> consistency);
 std::string staleness_fault(const ProxyOptions& options, const RuleOptions& rule);
 std::string outage_fault(const ProxyOptions& options,
                          const RuleOptions& rule);  // the same for stale-while-error
+std::string tracking_fault(const ProxyOptions& options,
+                           const RuleOptions& rule);  // for client-tracking
 
 }  // namespace heatsink::policy

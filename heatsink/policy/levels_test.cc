@@ -122,6 +122,30 @@ TEST_F(Levels, StaleWhileErrorIsOfLevelKeyAndLongerThanWhatItLeaves) {
   EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("for max-staleness (1s) anyway"));
 }
 
+TEST_F(Levels, ClientsKeepAllKeysButThoseOfARule) {
+  options.client_tracking = ClientTracking::kPays;
+  add("match=a,client-tracking=pays");
+  add("match=b");
+  EXPECT_TRUE(client_keeping_of_rules(options).empty()) << "no key is looked up";
+  add("match=c,client-tracking=off");
+  EXPECT_EQ(client_keeping_of_rules(options), (std::vector<bool>{true, true, true, false}));
+  EXPECT_TRUE(rule_faults(options).empty());
+}
+
+TEST_F(Levels, ClientsKeepNothingThatHasNoCopiesOrThatTheServerTracks) {
+  add("match=a,client-tracking=off");
+  EXPECT_TRUE(rule_faults(options).empty());
+  add("match=b,client-tracking=pays");
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("write proxy.client-tracking: pays"));
+  options.client_tracking = ClientTracking::kPays;
+  EXPECT_TRUE(rule_faults(options).empty());
+  add("match=c,client-tracking=pays,level=off");
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("without local copies"));
+  options.rules.pop_back();
+  add("match=c,client-tracking=pays,admission=off");
+  EXPECT_THAT(rule_faults(options).back().sentence, HasSubstr("without local copies"));
+}
+
 TEST_F(Levels, CopiesAreRenewedUnlessSomebodySaysOtherwise) {
   add("match=a,refresh=off");
   add("match=b,refresh=on");

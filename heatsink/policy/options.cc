@@ -46,7 +46,8 @@ void ProxyOptions::describe(OptionSet& set) {
                    "off: the server; such a client has a private connection and gets no copies. "
                    "pays: the proxy, in RESP3. In front of a cluster off refuses it. "
                    "The client keeps what a local copy has answered, "
-                   "and forgets all else right behind the reply (docs/guides/near-caches.md).",
+                   "and forgets all else right behind the reply (docs/guides/near-caches.md). "
+                   "Rules can except keys.",
            .choices = {"off", "pays"}});
   set.add({"proxy.announce-address", &announce_address,
            "With present-as: cluster, the host:port at which clients reach the proxy, "

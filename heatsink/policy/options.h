@@ -22,7 +22,6 @@ namespace heatsink::policy {
 // The words of these options, in the order of their rows' choices.
 enum class PresentAs : std::uint8_t { kServer, kCluster };
 enum class HotChannelFor : std::uint8_t { kProxysUser, kAll, kOff };
-enum class ClientTracking : std::uint8_t { kOff, kPays };
 enum class RedactKeys : std::uint8_t { kOff, kHash };
 
 // Plain values. describe() adds the option rows, which point into this object. Three groups are

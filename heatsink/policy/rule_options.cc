@@ -104,6 +104,13 @@ void RuleOptions::describe_copies(OptionSet& set) {
            .target = refresh.place(),
            .help = "Whether copies that clients read are renewed ahead of time (refresh.enabled).",
            .choices = {"on", "off", std::string(kInherit)}});
+  set.add({.name = "client-tracking",
+           .target = client_tracking.place(),
+           .help = "Whether clients with caches of their own keep the rule's keys, "
+                   "with proxy.client-tracking: pays. "
+                   "pays: they keep what a local copy has answered. "
+                   "off: they forget such a key right behind each reply.",
+           .choices = {"off", "pays", std::string(kInherit)}});
   set.add({"stale-while-error", &stale_while_error,
            "While the server is unreachable, a copy is served this long after its last proof. "
            "inherit: off. The rule must have level key, whose guarantee it relaxes. "

@@ -18,6 +18,7 @@ namespace heatsink::policy {
 // The words of these options, in the order of their rows' choices.
 enum class Admission : std::uint8_t { kPays, kHot, kOff };  // kOff: only of a rule
 enum class Refresh : std::uint8_t { kOn, kOff };
+enum class ClientTracking : std::uint8_t { kOff, kPays };
 enum class ReadsFrom : std::uint8_t {
   kMaster,
   kReplicas,
@@ -64,6 +65,7 @@ struct RuleOptions {
   std::optional<Nanos> max_staleness;
   std::optional<Nanos> coalesce;
   OrInherit<Refresh, Refresh::kOff> refresh;
+  OrInherit<ClientTracking, ClientTracking::kPays> client_tracking;  // inherits proxy.*
   std::optional<Nanos> stale_while_error;
   ReadsFrom reads = ReadsFrom::kMaster;
   std::optional<Nanos> replica_lag;

@@ -143,7 +143,8 @@ std::vector<RuleFault> rule_faults(const ProxyOptions& options) {
          {match_fault(rule), unit_fault(rule, measure.dimension),
           threshold_fault(options, rule, measure.dimension), tick_fault(options, measure.window),
           measure_fault(used, measure), staleness_fault(options, rule), outage_fault(options, rule),
-          replica_fault(options, rule), limit_fault(options, rule), spread_fault(options, rule)}) {
+          tracking_fault(options, rule), replica_fault(options, rule), limit_fault(options, rule),
+          spread_fault(options, rule)}) {
       if (!fault.empty()) faults.push_back({i, std::move(fault)});
     }
   }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "heatsink/upstream/requester.h"
+
 namespace heatsink::proxy {
 
 // The fences were raised before has() looks (kept_names.h).
@@ -58,6 +60,17 @@ void NearPushes::take_mail() {
   }
 }
 
+void NearPushes::follow_policy() {
+  const copies::PolicySnapshot& policy = shared_.current();
+  if (policy.client_keeping.empty()) return;
+  std::vector<NameHash> ended;
+  for (std::size_t number = 0; number < table_.name_numbers(); ++number) {
+    const auto name = table_.name_at(number);
+    if (name && !policy.clients_may_keep(name->key)) ended.push_back(name->hash);
+  }
+  for (const NameHash name : ended) table_.changed(name);
+}
+
 void NearPushes::look(Nanos next_look) { table_.look(shared_.proofs, loop_.clock() + next_look); }
 
 Nanos NearPushes::look_interval() const {
@@ -70,6 +83,7 @@ void NearPushes::look_later() {
   timer_ = loop_.call_after(look_interval(), [this] {
     timer_ = 0;
     look(look_interval());
+    figures_.walk(table_, loop_.clock());
   });
 }
 

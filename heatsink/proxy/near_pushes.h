@@ -3,7 +3,6 @@
 // by writes of this worker's clients, by those of other workers, by the keeper, and by time.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +13,7 @@
 #include "heatsink/copies/near_mail.h"
 #include "heatsink/net/net.h"
 #include "heatsink/relief/memory_budget.h"
+#include "heatsink/proxy/near_figures.h"
 #include "heatsink/relief/shared_state.h"
 #include "heatsink/session/near_table.h"
 
@@ -36,12 +36,7 @@ class NearPushes {
   NearTable& table() { return table_; }
   bool empty() const { return table_.empty(); }
 
-  // Any thread; as of the last turn.
-  struct Figures {
-    std::atomic<std::uint64_t> clients{0};
-    std::atomic<std::uint64_t> kept{0};  // NearTable::kept()
-  };
-  const Figures& figures() const { return figures_; }
+  const NearFigures& figures() const { return figures_; }
 
   // A command of this worker's client has been answered, perhaps with writes. Before its fences are
   // raised: a later copy cannot be served before.
@@ -57,13 +52,14 @@ class NearPushes {
     if (pending.keys.has_writes() && shared_.kept_names.any()) written(pending);
   }
   void take_mail();
+  // NodeState::current() is another one: ends what its rules do not let clients keep.
+  void follow_policy();
   // At the end of a turn.
   void end_turn() {
     if (table_.is_telling()) tell_more();
     if (timer_ == 0 && !table_.empty()) look_later();
     memory_.note(table_.bytes());
-    figures_.clients.store(table_.clients(), std::memory_order_relaxed);
-    figures_.kept.store(table_.kept(), std::memory_order_relaxed);
+    figures_.note(table_);
   }
 
  private:
@@ -91,7 +87,7 @@ class NearPushes {
   NearTable table_;
   net::TimerId timer_ = 0;
   std::deque<Waiting> waiting_;  // by `until`
-  Figures figures_;
+  NearFigures figures_;
 };
 
 }  // namespace heatsink::proxy

@@ -23,6 +23,7 @@
 #include "heatsink/proxy/client_balancer.h"
 #include "heatsink/proxy/descriptors.h"
 #include "heatsink/proxy/listeners.h"
+#include "heatsink/proxy/near_report.h"
 #include "heatsink/proxy/proxy_metrics.h"
 #include "heatsink/proxy/reconfiguration.h"
 #include "heatsink/proxy/replica_metrics.h"
@@ -298,6 +299,7 @@ report::Report Proxy::report() const {
     if (report.copies)
       report.copies->refused.seldom_read += worker->counters().read(copies::Count::kSeldomRead);
   report.slots = slots_seen(threads_->shared, report);
+  add_near_caches(report, threads_->workers, threads_->shared);
   return report;
 }
 
@@ -311,8 +313,10 @@ report::WarmReport Proxy::warmed(std::uint64_t search) const {
   return threads_->keeper.queries().warmed(search);
 }
 
-report::KeyInspection Proxy::inspect(std::string name, std::uint32_t db) const {
-  return threads_->keeper.queries().inspect(std::move(name), db);
+report::KeyInspection Proxy::inspect(const std::string& name, std::uint32_t db) const {
+  report::KeyInspection found = threads_->keeper.queries().inspect(name, db);
+  add_near_caches_of(name, found.report, threads_->workers, threads_->shared);
+  return found;
 }
 
 std::vector<report::ReplicaReport> Proxy::replicas() const {
@@ -321,9 +325,7 @@ std::vector<report::ReplicaReport> Proxy::replicas() const {
                        shared.proof.confirmed_at(), BootClock::now());
 }
 
-std::uint64_t Proxy::contact_changes() const {
-  return threads_->shared.contact_changes.load(std::memory_order_relaxed);
-}
+std::uint64_t Proxy::contact_changes() const { return threads_->shared.contact_changes; }
 
 Status Proxy::alive(TimePoint now) const {
   if (Status keeper = alive_thread("the keeper", threads_->keeper.sign_of_life(), now);

@@ -57,7 +57,7 @@ class Proxy {
   // An event for people: an operator has ordered something. Logs it, too.
   void add_order_event(std::string reason, report::WarmKey key);
   // Everything known about a key. Asks the server about its value, and takes up to two seconds.
-  report::KeyInspection inspect(std::string name, std::uint32_t db) const;
+  report::KeyInspection inspect(const std::string& name, std::uint32_t db) const;
   // That hot keys may be read from; empty without a rule that does.
   std::vector<report::ReplicaReport> replicas() const;
   // What holds now, with the workers that run.

@@ -15,6 +15,7 @@
 #include "heatsink/proxy/key_metrics.h"
 #include "heatsink/proxy/mailbox_metrics.h"
 #include "heatsink/proxy/memory_use.h"
+#include "heatsink/proxy/near_report.h"
 #include "heatsink/proxy/replica_metrics.h"
 #include "heatsink/proxy/setting_metrics.h"
 #include "heatsink/proxy/slots_seen.h"
@@ -33,12 +34,6 @@ constexpr MetricRow kClients{"heatsink_clients", MetricKind::kGauge,
 constexpr MetricRow kSubscribers{
     "heatsink_verdict_subscribers", MetricKind::kGauge,
     "Clients that have subscribed to __heatsink__:hot, the channel for verdicts."};
-constexpr MetricRow kNearClients{
-    "heatsink_near_clients", MetricKind::kGauge,
-    "Clients with caches of their own whose invalidations the proxy sends."};
-constexpr MetricRow kNearKept{
-    "heatsink_near_kept", MetricKind::kGauge,
-    "Names that clients keep in caches of their own now, counted for each client."};
 constexpr MetricRow kPrivate{"heatsink_private_connections", MetricKind::kGauge,
                              "Private connections to the server that clients hold now."};
 constexpr MetricRow kUp{
@@ -258,13 +253,10 @@ MetricSamples samples_of(const SharedState& shared, copies::CopyKeeper& keeper,
   add(kClients, report.clients);
   add(kSubscribers, shared.hot_subscribers.load(std::memory_order_relaxed));
   add(kPrivate, shared.private_connections.load());
-  std::uint64_t near_clients = 0, near_kept = 0;
-  for (const Worker* worker : workers) {
-    near_clients += worker->near_caches().clients.load(std::memory_order_relaxed);
-    near_kept += worker->near_caches().kept.load(std::memory_order_relaxed);
-  }
-  add(kNearClients, near_clients);
-  add(kNearKept, near_kept);
+  std::vector<const NearFigures*> near;
+  near.reserve(workers.size());
+  for (const Worker* worker : workers) near.push_back(&worker->near_figures());
+  append_near_samples(samples, near);
   add(kUp, shared.proof.up() ? 1 : 0);
   add(kEntries, report.cached_entries);
   add(kBytes, report.cached_bytes);
@@ -282,8 +274,6 @@ MetricRows metric_rows() {
                   &kHitsByCommand,
                   &kClients,
                   &kSubscribers,
-                  &kNearClients,
-                  &kNearKept,
                   &kPrivate,
                   &kUp,
                   &kEntries,
@@ -317,6 +307,7 @@ MetricRows metric_rows() {
   for (const MetricRow* row : memory_rows()) rows.push_back(row);
   for (const MetricRow* row : setting_rows()) rows.push_back(row);
   for (const MetricRow* row : replica_rows()) rows.push_back(row);
+  for (const MetricRow* row : near_rows()) rows.push_back(row);
   for (const MetricRow* row : thread_rows()) rows.push_back(row);
   for (const MetricRow* row : mailbox_rows()) rows.push_back(row);
   for (const MetricRow* row : policy::Limits::metric_rows()) rows.push_back(row);

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "heatsink/net/net.h"
 #include "heatsink/proxy/served_clients.h"
@@ -46,9 +48,9 @@ class PlayedStream final : public net::Channel {
 // The servers of the clients are played; none can be reached until a test says so.
 class ServedClientsTest : public SessionPartsTest {
  protected:
-  void begin() {
+  void begin(std::initializer_list<const char*> rules = {}) {
     options.on_down = policy::OnDown::kError;
-    start_parts();
+    start_parts(rules);
     pass(Nanos(0));  // the loop reads its clock
     pace.emplace(loop, shared->workers_awake, [] {});
     clients.emplace(*session_parts, *pace, buffer_);
@@ -63,6 +65,16 @@ class ServedClientsTest : public SessionPartsTest {
     shared->clients.fetch_add(1);
     const std::uint64_t id = clients->new_id();
     clients->open(id, std::move(connection), "10.0.0.1:7000");
+    return id;
+  }
+  // A client in RESP3 that the proxy tracks for. REQUIRES a table of session_parts.
+  std::uint64_t connect_near() {
+    const std::uint64_t id = connect();
+    MovedClient moved = clients->move_out(id);
+    moved.session.state.protocol_ = resp::Protocol::kResp3;
+    clients->take_in(std::move(moved));
+    say(id, "CLIENT TRACKING ON\r\n");
+    EXPECT_EQ(std::exchange(wires.back().output, {}), "+OK\r\n");
     return id;
   }
   // The client sends these requests, and the turn ends.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heatsink/base/memory_reserve.h"
+#include "heatsink/copies/ask_loop.h"
 #include "heatsink/copies/copy_keeper.h"
 #include "heatsink/relief/shared_write_carrier.h"
 
@@ -97,6 +98,7 @@ void Worker::follow_policy() {
   replies_.set_reply_sizes(accesses_.reply_sizes());
   note_detection_memory();
   copies_.adopt_policy();
+  near_pushes_.follow_policy();
   permissions_.set_life(policy.options.acl_staleness);
   acceptor_.follow_options();
   pace_.set_tick(policy.options.tick);
@@ -191,6 +193,12 @@ void Worker::deliver_verdicts_later() {
 void Worker::set_commands(std::shared_ptr<const resp::CommandTable> commands) {
   loop_.post(
       [this, commands = std::move(commands)]() mutable { commands_.set(std::move(commands)); });
+}
+
+std::optional<std::uint64_t> Worker::clients_with(NameHash name, Nanos within) {
+  return copies::ask_loop<std::uint64_t>(loop_, within, [this, name](const auto& answer) {
+    answer(near_pushes_.table().clients_with(name));
+  });
 }
 
 // ---- clients come, move and go

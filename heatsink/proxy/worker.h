@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -91,9 +92,12 @@ class Worker final : public copies::KeeperListener,
   }
   const Latencies& latencies() const { return replies_.latencies(); }
   const WorkerMemory& memory() const { return memory_; }
-  const NearPushes::Figures& near_caches() const { return near_pushes_.figures(); }
+  const NearFigures& near_figures() const { return near_pushes_.figures(); }
   const SignOfLife& sign_of_life() const { return sign_of_life_; }
   net::Mailbox::Counts mailbox() const { return loop_.mailbox(); }
+  // How many of its clients keep the name; nothing: no answer within this time. Any thread but its
+  // own.
+  std::optional<std::uint64_t> clients_with(NameHash name, Nanos within);
 
   // Any thread:
   void take_client(std::uint64_t id, net::Stream stream, const std::string& peer) override;

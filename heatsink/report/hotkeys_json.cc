@@ -129,6 +129,23 @@ json::value fleet_value(const std::optional<FleetReport>& fleet) {
                       {"problem", one_line(fleet->problem, detect::kKeyBytesMax)}};
 }
 
+json::value near_value(const std::optional<NearReport>& near) {
+  if (!near) return nullptr;
+  json::array list;
+  list.reserve(near->list.size());
+  for (const NearReport::Name& each : near->list) {
+    json::object name;
+    add_name(name, each.name, each.name_truncated);
+    name["clients"] = each.clients;
+    list.push_back(std::move(name));
+  }
+  return json::object{{"clients", near->clients},
+                      {"keeping_clients", near->keeping},
+                      {"kept", near->kept},
+                      {"names", near->names},
+                      {"list", std::move(list)}};
+}
+
 // The counts of the key by all instances; null: the fleet does not list it.
 json::value fleet_evidence(const detect::Verdict& verdict) {
   if (!verdict.fleet) return nullptr;
@@ -215,6 +232,7 @@ json::object hotkeys_object(const Report& report, WallTime wall_at, const AddToK
   out["node"] = std::move(node);
   out["fleet"] = fleet_value(report.fleet);
   out["copies"] = copies_value(report.copies);
+  out["near_caches"] = near_value(report.near_caches);
   out["cluster_load"] = report.slots ? json::value(slots_object(*report.slots)) : nullptr;
   out["templates"] = templates_value(report.templates);
   out["keys"] = keys_array(report, wall_at, add);

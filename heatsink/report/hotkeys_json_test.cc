@@ -60,7 +60,8 @@ TEST(HotkeysJson, KeyHasItsEvidence) {
     "verdict": "hot", "reason": "3412/s >= hot-qps 3000", "cached": true, "cache_note": "",
     "level": "session", "max_staleness_seconds": 0.3, "reply_bytes": 71,
     "limit": "5/s per key; over it: reject", "limited_rate": 12.5, "warmed": true,
-    "coalesce_seconds": 0.002, "stale_while_error_seconds": 30})");
+    "coalesce_seconds": 0.002, "stale_while_error_seconds": 30,
+    "kept_by_clients": 40})");
   EXPECT_EQ(parsed.at("keys").as_array().at(0), expected) << json::serialize(parsed);
 }
 
@@ -77,6 +78,16 @@ TEST(HotkeysJson, AFleetAndItsEvidenceAreShown) {
     "age_seconds": null, "merges": false, "problem": "OOM"})"));
   EXPECT_EQ(parsed.at("keys").as_array().at(0).at("fleet"),
             json::parse(R"({"rate": 2000, "rate_high": 2010, "share": 0.5, "instances": 20})"));
+}
+
+TEST(HotkeysJson, WhatClientsKeepIsListed) {
+  Report report = sample_report();
+  EXPECT_TRUE(json::parse(hotkeys_json(report, kWallAt)).at("near_caches").is_null());
+  report.near_caches = NearReport{
+      .clients = 50, .keeping = 41, .kept = 200, .names = 9, .list = {{"user:\xff", false, 40}}};
+  EXPECT_EQ(json::parse(hotkeys_json(report, kWallAt)).at("near_caches"), json::parse(R"({
+    "clients": 50, "keeping_clients": 41, "kept": 200, "names": 9, "list": [{
+    "name": "user:\\xff", "name_base64": "dXNlcjr/", "name_truncated": false, "clients": 40}]})"));
 }
 
 TEST(HotkeysJson, NoBoundIsNull) {

@@ -44,6 +44,7 @@ const std::array kKeyFields{
     Field<KeyView>{"warmed", &KeyView::warmed, kLater},
     Field<KeyView>{"coalesce_seconds", &KeyView::coalesce, kLater},
     Field<KeyView>{"stale_while_error_seconds", &KeyView::stale_while_error, kLater},
+    Field<KeyView>{"kept_by_clients", &KeyView::kept_by, kLater},
     Field<KeyView>{"reply_bytes", &KeyView::reply_bytes, kLater},
     Field<KeyView>{"value_bytes", &KeyView::value_bytes, kIfKnown},
     Field<KeyView>{"memory_bytes", &KeyView::memory_bytes, kIfKnown},

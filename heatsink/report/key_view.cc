@@ -68,6 +68,7 @@ KeyView key_view(const KeyReport& row, TimePoint at) {
   key.warmed = row.warmed;
   key.coalesce = row.coalesce;
   key.stale_while_error = row.stale_while_error;
+  key.kept_by = row.kept_by;
   key.reply_bytes = row.reply_bytes;
   return key;
 }

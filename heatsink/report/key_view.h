@@ -65,6 +65,7 @@ struct KeyView {
   bool warmed = false;                 // an order keeps it hot
   Nanos coalesce{};                    // how long its writes are gathered; 0: they are not
   Nanos stale_while_error{};           // 0: off
+  std::uint64_t kept_by = 0;           // clients that keep it in caches of their own
 
   // Reads that the server had to answer; for an observed server see absent_rate.
   double misses_rate = 0;

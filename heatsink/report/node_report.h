@@ -73,6 +73,22 @@ struct KeyReport {
   Nanos coalesce{0};        // how long its writes are gathered; 0: they are not
   Nanos stale_while_error{
       0};  // its copy is served so long past its proof in an outage; 0: it is not
+  std::uint64_t kept_by = 0;  // clients that keep the name in caches of their own
+};
+
+// What clients keep in caches of their own, while the proxy sends them the invalidations. They read
+// it there, so no count of accesses has these reads.
+struct NearReport {
+  struct Name {
+    std::string name;
+    bool name_truncated = false;
+    std::uint64_t clients = 0;  // that keep it, in any database; at least
+  };
+  std::uint64_t clients = 0;  // that the proxy tracks for
+  std::uint64_t keeping = 0;  // of these, how many keep a name
+  std::uint64_t kept = 0;     // names, counted for each client
+  std::uint64_t names = 0;    // counted for each thread that has such clients
+  std::vector<Name> list;     // those that most clients keep, most first
 };
 
 // A node's knowledge of the fleet that it counts together with.
@@ -146,8 +162,9 @@ struct Report {
   std::uint64_t cached_bytes = 0;
   // copies proven stale since the start: each is a coherence fault
   std::uint64_t stale_confirmed = 0;
-  std::optional<FleetReport> fleet{};    // nothing: it counts alone
-  std::optional<CopiesReport> copies{};  // nothing: only hot keys get copies, or there are none
+  std::optional<FleetReport> fleet{};       // nothing: it counts alone
+  std::optional<NearReport> near_caches{};  // nothing: the proxy tracks for no client
+  std::optional<CopiesReport> copies{};     // nothing: only hot keys get copies, or there are none
   std::vector<KeyReport> keys;  // hot, write-hot and warm, busiest first; empty: nothing is hot
 };
 

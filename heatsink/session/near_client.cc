@@ -250,14 +250,15 @@ void NearClient::end_all_now() {
   if (!repeated_.empty()) output_.add(repeated_.take_all());
 }
 
-// A copy has answered the read, and is valid still. `given_` says which one: two copies of the same
-// fill are the same.
+// A copy has answered the read, its rule lets clients keep the key, and it is valid still. `given_`
+// says which one: two copies of the same fill are the same.
 bool NearClient::may_keep(const Request& request, std::size_t arg, NameHash name) {
   const auto given = std::find_if(given_.begin(), given_.end(),
                                   [name](const GivenCopy& each) { return each.name == name; });
   // While memory is short, it is for requests and replies.
   if (given == given_.end() || parts_.shared.memory.is_tight()) return false;
   const std::string_view key = request.args()[arg];
+  if (!parts_.shared.current().clients_may_keep(key)) return false;
   const cache::Read read =
       CopyLookup::is_of_many(request) ? CopyLookup::read_of_one(request) : request.read();
   return parts_.near_table->keep(number_, name, key, [&]() -> std::optional<NearBasis> {

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 class NearClientTest : public ClientOutputFixture, public NearClient::Client {
  protected:
   NearClientTest() {
-    start_output();
+    start_output({"match=never:*,client-tracking=off"});
     table_.emplace(shared->kept_names, shared->clients_told_at_once);
     session_parts->near_table = &*table_;
     state.protocol_ = resp::Protocol::kResp3;
@@ -184,6 +184,18 @@ TEST_F(NearClientTest, WhileMemoryIsShortNothingIsKept) {
   shared->memory.change(-half - 1);
   done({"GET", "k"}, {"k"});
   EXPECT_THAT(take(), IsEmpty());
+}
+
+TEST_F(NearClientTest, WhatARuleExceptsIsEndedAlthoughACopyHasAnsweredIt) {
+  track();
+  has_copy("never:1");
+  has_copy("k");
+  done({"GET", "never:1"}, {"never:1"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("never:1")));
+  EXPECT_EQ(table_->names(), 0U);
+  done({"MGET", "k", "never:1"}, {"k", "never:1"});
+  EXPECT_THAT(take(), ElementsAre("behind all: " + ends("never:1")));
+  EXPECT_EQ(table_->names(), 1U);
 }
 
 // The copy was served, and has ended or was replaced before the client is registered.

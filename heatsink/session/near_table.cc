@@ -289,6 +289,17 @@ std::size_t NearTable::bytes() const {
          ends_.size() * sizeof(End) + key_bytes_;
 }
 
+std::optional<NearTable::KeptName> NearTable::name_at(std::size_t number) const {
+  const Name* const name = names_[number];
+  if (name == nullptr) return std::nullopt;
+  return KeptName{name->key, name->hash, name->holders.size()};
+}
+
+std::size_t NearTable::clients_with(NameHash name) const {
+  const auto found = by_hash_.find(name.value);
+  return found == by_hash_.end() ? 0 : found->second.holders.size();
+}
+
 void NearTable::end(Name& name, std::uint64_t writer) {
   if (name.holders.size() <= slice_) return end_whole(name, writer);
   begin_telling(name, std::move(name.holders), writer);

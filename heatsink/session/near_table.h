@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heatsink/base/byte_buffer.h"
 #include "heatsink/base/clock.h"
 #include "heatsink/base/hash.h"
 #include "heatsink/cache/cache.h"
@@ -133,6 +134,17 @@ class NearTable {
   std::size_t kept() const { return kept_count_; }  // names, counted for each client
   std::size_t clients() const { return clients_.size() - free_clients_.size(); }
   std::size_t bytes() const;  // about, in O(1)
+
+  // For counts of what is kept (NearFigures). Names and clients have numbers below these bounds.
+  struct KeptName {
+    std::string_view key;  // valid until the table changes
+    NameHash hash;
+    std::size_t clients;
+  };
+  std::size_t name_numbers() const { return names_.size(); }
+  std::size_t client_numbers() const { return clients_.size(); }
+  std::optional<KeptName> name_at(std::size_t number) const;  // nothing: the number is free
+  std::size_t clients_with(NameHash name) const;
 
  private:
   struct Name {

@@ -346,11 +346,11 @@ void Session::give_push(std::string_view push, ReplyQueue::Ticket behind) {
   });
 }
 
-// Well within every cache.max-staleness but the shortest. Two calls are at least so far apart, also
+// Well within the max-staleness of every key. Two calls are at least so far apart, also
 // if the client has turned tracking off and on in between.
 void Session::repeat_pushes_later() {
   if (std::exchange(repeat_due_, true)) return;
-  const Nanos bound = parts_.shared.options().max_staleness;
+  const Nanos bound = parts_.shared.current().shortest_staleness;
   host_.call_later(*this, std::min<Nanos>(bound / 8, Millis(125)), &Session::repeat_pushes);
 }
 

@@ -404,6 +404,11 @@ MUTANTS = [
                   f"if (!{ACTIVE} || next_look == Nanos(0)) "
                   "table_.look(shared_.proofs, loop_.clock() + next_look);")],
            ("one proxy",), NO_NEAR, NEAR_ONE),
+    Mutant("near: a writer waits for the slices of its own worker",
+           [Patch(NEAR_PUSHES, "const bool waits_here = table_.is_telling();",
+                  f"const bool waits_here = !{ACTIVE} && table_.is_telling();")],
+           ("one proxy",), NO_NEAR, NEAR,
+           "the slices follow each other too fast there; near_pushes_test.cc shows it"),
     Mutant("near: the loss of the tracker ends what is kept",
            [Patch(NEAR_TABLE, "if (generation != state.generation()) return false;",
                   f"if (!{ACTIVE} && generation != state.generation()) return false;")],

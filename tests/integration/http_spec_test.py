@@ -12,6 +12,7 @@ import urllib.request
 
 from harness import PATIENCE_S, SLOW, Proxy, ValueClient, until
 from harness.cluster import Cluster
+from harness.near import Resp3Client
 from stage import ProxyTest
 
 sys.path.append("/usr/lib/python3/dist-packages")  # where Debian puts it, whatever python3 runs
@@ -82,7 +83,8 @@ class Spec:
 
 
 class OfAProxy(ProxyTest):
-    PROXY_OPTIONS = {"detection.hot-qps": 5, "detection.window": "60s"}
+    PROXY_OPTIONS = {"detection.hot-qps": 5, "detection.window": "60s",
+                     "proxy.client-tracking": "pays"}  # fmt: skip
     RULES = ("match=x:*,level=off",)
 
     @classmethod
@@ -95,6 +97,10 @@ class OfAProxy(ProxyTest):
                 client("GET", "page:1")
         until(lambda: cls.proxy.api("hotkeys")["keys"], what="a hot key")
         until(lambda: cls.proxy.api("heatmap")["rows"], what="a column")
+        near = Resp3Client(cls.proxy.port).track()
+        cls.addClassCleanup(near.close)
+        near.keep("page:1")
+        until(lambda: cls.proxy.api("hotkeys")["near_caches"]["list"], what="a kept key")
 
     def asked(self, path, body=None):
         """(status, type, text)."""

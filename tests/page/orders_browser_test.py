@@ -12,6 +12,7 @@ import urllib.request
 import page_stage
 from harness import PATIENCE_S, SLOW
 from harness.cluster import Cluster
+from harness.near import Resp3Client
 from page_stage import Page, number
 
 try:
@@ -352,10 +353,27 @@ class Views(Page):
         self.open()
         self.wait(lambda: self.row("product:1"), "its row")
         for fold, words in (("clients", "127.0.0.1"), ("audit", "No stale copy"),
-                            ("warm", "No key is warmed")):  # fmt: skip
+                            ("warm", "No key is warmed"), ("kept", "No client keeps")):  # fmt: skip
             self.one(f"#fold-{fold} summary").click()
             self.wait(lambda fold=fold, words=words: words in self.one(f"#fold-{fold}").text,
                       f"{fold} with {words}")  # fmt: skip
+
+
+class WhatClientsKeep(Page):
+    OPTIONS = Page.OPTIONS | {"proxy.client-tracking": "pays"}
+
+    def test_a_key_that_is_kept_and_not_read_is_found(self):
+        """Its reads end in the application, so no rate shows it."""
+        clients = [Resp3Client(self.proxy.port).track() for _ in range(3)]
+        for client in clients:
+            self.addCleanup(client.close)
+            client.keep("product:1", "kept:1")
+        self.open()
+        self.wait(lambda: self.row("product:1"), "its row")
+        self.one("#fold-kept summary").click()
+        self.wait(lambda: "kept:1" in self.texts("#fold-kept bdi"), "the key")
+        self.assertIn("3 of 3 clients", self.one("#fold-kept").text)
+        self.wait(lambda: "kept by 3" in (self.row("product:1") or {}).get("state", ""), "its row")
 
 
 class InFrontOfACluster(Page):

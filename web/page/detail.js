@@ -39,6 +39,7 @@ function facts_of(row) {
     ...fact('hits', row.hit_ratio === null ? null : percent(row.hit_ratio)),
     ...fact('taken off', row.offload === null ? null : `${percent(row.offload)} of its commands`),
     ...fact('copy', row.cached ? 'yes' : row.cache_note),
+    ...fact('kept by', row.kept_by_clients ? `clients: ${row.kept_by_clients}, whose reads are not seen here` : null),
     ...fact('commands', shares(row.commands)),
     ...fact('clients', shares(row.clients)),
     ...fact('value', [row.type, row.encoding, row.value_bytes === null ? '' : bytes(row.value_bytes),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What folds out under the table: copies, nodes and slots, clients, rules, warmed keys, audits,
-// health, events. A closed one asks nothing.
+// What folds out under the table: copies, what clients keep, nodes and slots, clients, rules,
+// warmed keys, audits, health, events. A closed one asks nothing.
 import { get, get_text } from './api.js';
 import { curve_nodes } from './curve.js';
 import { by_id, make, name_node } from './dom.js';
@@ -31,6 +31,18 @@ function copies(hotkeys) {
       [rate(point.entries), percent(point.saved)])),
     table(['key', 'hits/s', 'fills/s', 'saved/s', 'bytes'], told.top.slice(0, 20).map((/** @type {any} */ copy) =>
       [name_node(copy.name), rate(copy.hits_rate), rate(copy.fills_rate), rate(copy.saved_rate), bytes(copy.bytes)])),
+  ];
+}
+
+/** @param {any} hotkeys */
+function kept(hotkeys) {
+  const told = hotkeys?.near_caches;
+  if (!told) return [make('p', {}, 'No client keeps values by the invalidations of this process. A sum of several processes does not show it.')];
+  return [
+    make('p', {}, `${told.keeping_clients} of ${told.clients} clients with caches of their own keep ${told.kept} values. ` +
+      'What they read there is in no rate: a key can be hot in the applications, and cold above.'),
+    table(['key', 'clients that keep it, at least'], told.list.map((/** @type {any} */ key) =>
+      [name_node(key.name), String(key.clients)])),
   ];
 }
 
@@ -178,6 +190,7 @@ export function events_path(time) {
 
 const FOLDS = [
   { id: 'copies', text: 'Local copies, and what more of them would save', path: '/api/hotkeys', show: copies },
+  { id: 'kept', text: 'Kept by clients', path: '/api/hotkeys', show: kept },
   { id: 'nodes', text: 'Nodes and slots', path: '/api/hotkeys', show: nodes },
   { id: 'clients', text: 'Clients', path: '/api/hotkeys', show: clients },
   { id: 'rules', text: 'Rules', path: '/api/rules', show: rules, below: below_rules },

@@ -58,7 +58,8 @@ export function words_of(key, advice) {
     if (best.key_removed > 0) helps += ` −${percent(best.key_removed)}`;
   }
   return {
-    state: key.cached ? `${key.verdict}, cached` : key.verdict,
+    state: key.verdict + (key.cached ? ', cached' : '') +
+      (key.kept_by_clients ? `, kept by ${key.kept_by_clients}` : ''),
     why: [key.reason, key.cached ? '' : key.cache_note].filter((text) => text).join('; '),
     helps,
     headline: advice?.headline ?? '',

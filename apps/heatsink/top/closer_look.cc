@@ -38,6 +38,7 @@ void set_value(KeyView& row, const KeyView& told) {
   row.ttl = told.ttl;
   row.never_expires = told.never_expires;
   row.value_problem = told.value_problem;
+  row.kept_by = told.kept_by;  // exact, while the list of all keys has a part
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ json::object row_object(const KeyView& key, const HotkeysView& view) {
                    {"bytes_rate", plain_number(key.bytes_rate)},
                    {"cached", key.cached},
                    {"cache_note", key.cache_note},
+                   {"kept_by_clients", key.kept_by},
                    {"commands", tallies(key.commands, accesses_in_window(key))},
                    {"clients", tallies(key.clients, accesses_in_window(key))}};
   add_value(out, key);

@@ -91,6 +91,7 @@ TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
   KeyView cold = sample_key("counter:none", 3, "cold");
   cold.reason = "at most 3/s; a key is warm from 500/s";
   cold.type = "hash";
+  cold.kept_by = 7;
   view.keys.push_back(cold);
   const Question question{"counter:none", std::nullopt};
   EXPECT_FALSE(is_listed(view, question));
@@ -98,10 +99,12 @@ TEST(Explain, OfAColdKeyWhatIsKnownAllTheSame) {
   EXPECT_THAT(text, HasSubstr("state     not one of the 5 hot"));
   EXPECT_THAT(text, HasSubstr("why       at most 3/s"));
   EXPECT_THAT(text, HasSubstr("value     type hash\n"));
+  EXPECT_THAT(text, HasSubstr("kept by   7 clients in caches of their own"));
   const json::value out = json::parse(explain_json(view, question));
   EXPECT_FALSE(out.at("listed").as_bool());
   EXPECT_EQ(out.at("keys_listed").as_int64(), 5);
   EXPECT_EQ(out.at("rows").at(0).at("verdict").as_string(), "cold");
+  EXPECT_EQ(out.at("rows").at(0).at("kept_by_clients").as_int64(), 7);
 }
 
 TEST(Explain, EachDatabaseThatHasIt) {

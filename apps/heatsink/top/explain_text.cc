@@ -78,10 +78,11 @@ std::string what_absence_means(const HotkeysView& view) {
 
 bool is_warm(const KeyView* row) { return row->verdict != "cold"; }
 
-// Facts about the value, which are known even for a cold key.
+// Facts that are known even for a cold key.
 void add_value(Sheet& sheet, const KeyView& key, const HotkeysView& view) {
   for (const Fact& fact : key_facts(key, view)) {
-    if (fact.label == "value" || fact.label == "why") sheet.add(fact.label, fact.text);
+    if (fact.label == "value" || fact.label == "why" || fact.label == "kept by")
+      sheet.add(fact.label, fact.text);
   }
 }
 

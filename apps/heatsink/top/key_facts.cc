@@ -62,6 +62,15 @@ std::string reads_text(const KeyView& key) {
                            percent_text(key.hit_ratio), rate_text(key.misses_rate));
 }
 
+// They read it there, so the rates above lack these reads.
+std::string kept_text(std::uint64_t clients) {
+  return clients == 1 ? "1 client in a cache of its own, whose reads are not seen here"
+                      : fmt::format(
+                            "{} clients in caches of their own, whose reads are not seen "
+                            "here",
+                            clients);
+}
+
 std::string value_text(const KeyView& key) {
   std::vector<std::string> parts;
   if (key.value_bytes)
@@ -164,6 +173,7 @@ std::vector<Fact> key_facts(const KeyView& key, const HotkeysView& view) {
   out.push_back({"rate", rate_words(key)});
   out.push_back({"reads", reads_text(key)});
   out.push_back({"writes", rate_text(key.writes_rate)});
+  if (key.kept_by > 0) out.push_back({"kept by", kept_text(key.kept_by)});
   if (!std::isnan(key.offload))
     out.push_back({"load taken off", tui::signed_percent_text(key.offload) + " of its accesses"});
   if (!std::isnan(key.bytes_rate)) out.push_back({"bytes", count_text(key.bytes_rate) + "B/s"});

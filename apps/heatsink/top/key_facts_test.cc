@@ -32,6 +32,17 @@ TEST(KeyFacts, SayWhatIsKnown) {
   EXPECT_EQ(text_of(facts, "rule"), "(not there)");
 }
 
+TEST(KeyFacts, AKeyThatClientsKeepSaysByHowMany) {
+  HotkeysView view = sample_answer();
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "kept by"), "(not there)");
+  view.keys[0].kept_by = 40;
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "kept by"),
+            "40 clients in caches of their own, whose reads are not seen here");
+  view.keys[0].kept_by = 1;
+  EXPECT_EQ(text_of(key_facts(view.keys[0], view), "kept by"),
+            "1 client in a cache of its own, whose reads are not seen here");
+}
+
 // Each write ends its copy, so that there is often none at the moment of the question.
 TEST(KeyFacts, AKeyWhoseCopiesAnswerIsNotSaidToHaveNone) {
   HotkeysView view = sample_answer();

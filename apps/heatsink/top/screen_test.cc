@@ -66,6 +66,17 @@ hot 3, write-hot 1, warm 1   by rate ▼   per second over 10s
 )");
 }
 
+TEST(TopScreen, WhatClientsKeepHasAColumn) {
+  EXPECT_THAT(draw_top(busy(), {120, 40}, kNow).text(), Not(HasSubstr("KEPT")));
+  TopModel model("127.0.0.1:6390", seconds(1));
+  HotkeysView answer = sample_answer();
+  answer.keys[1].kept_by = 40;
+  model.answered(answer);
+  const std::string text = draw_top(model, {120, 40}, kNow).text();
+  EXPECT_THAT(text, HasSubstr(" HITS KEPT STATE"));
+  EXPECT_THAT(text, HasSubstr("99.0 %   40 cached"));
+}
+
 TEST(TopScreen, BusyIn120x40) {
   EXPECT_EQ(draw_top(busy(), {120, 40}, kNow).text(),
             R"(Hot keys of 127.0.0.1:6379 up   coherence up   clients 50   running 1h02m

@@ -39,7 +39,7 @@ std::string error_text(const KeyView& key) {
 
 // Decides which columns are useful in this table.
 struct Worth {
-  bool keys, db, trend, hits, latency;
+  bool keys, db, trend, hits, kept, latency;
   int state_width;  // of the longest state without its reason
 };
 
@@ -74,6 +74,10 @@ std::vector<Field> fields(const Worth& worth) {
   add({"WR/s"}, [](const Shown& s) { return TableCell{count_text(s.key.writes_rate), {}}; });
   if (worth.hits)
     add({"HITS"}, [](const Shown& s) { return TableCell{percent_text(s.key.hit_ratio), {}}; });
+  if (worth.kept)
+    add({"KEPT", Align::kRight, 0, 2}, [](const Shown& s) {
+      return TableCell{s.key.kept_by > 0 ? std::to_string(s.key.kept_by) : "", {}};
+    });
   // A reason may be cut, the state's own words may not. The columns behind go first.
   add({"STATE", Align::kLeft, worth.state_width, 0, 2}, [](const Shown& s) {
     return TableCell{state_of(s.key), style_of(s.key)};
@@ -106,6 +110,8 @@ Worth worth_of(const TopModel& model, const TopRows& rows) {
           .trend = model.answers > 1,
           .hits = std::ranges::any_of(
               rows.rows, [](const KeyView& k) { return !std::isnan(k.hits_rate); }, key),
+          .kept = std::ranges::any_of(
+              rows.rows, [](const KeyView& k) { return k.kept_by > 0; }, key),
           .latency = std::ranges::any_of(
               rows.rows, [](const KeyView& k) { return k.latency_p99.has_value(); }, key),
           .state_width = state_width};

@@ -79,6 +79,7 @@ class KeySum {
       age_ = std::max(age_, key.age);
     }
     copies_ += key.cached ? 1 : 0;
+    kept_ += key.kept_by;
     if (!key.cached && note_.empty()) note_ = key.cache_note;
     level_ = level_.empty() || level_ == key.level ? key.level : "mixed";
     if (limit_.empty()) limit_ = key.limit;
@@ -104,6 +105,7 @@ class KeySum {
     key.covered = of.report.window;
     key.spared = std::llround(spared_ * std::chrono::duration<double>(of.report.window).count());
     key.cached = copies_ > 0;
+    key.kept_by = kept_;
     key.cache_note = copies_ > 0 ? "" : note_;
     key.level = level_.empty() ? "off" : level_;
     key.limit = limit_;
@@ -115,6 +117,7 @@ class KeySum {
 
  private:
   std::size_t places_ = 0, with_verdict_ = 0, copies_ = 0;
+  std::uint64_t kept_ = 0;
   detect::Temperature temperature_ = detect::Temperature::kCold;
   Nanos age_{0};
   std::string first_, note_, level_, limit_;

@@ -46,6 +46,7 @@ class PlayedClient final : public ReliefClient, public Requester {
   ClientTraffic traffic;
   bool is_sharing = true, is_silent = false, is_closed = false;
   std::uint64_t known_bytes = 0;
+  int holds = 0;  // how often hold() was called
   LatestEffect effect;
 
  private:
@@ -105,7 +106,7 @@ class PlayedClient final : public ReliefClient, public Requester {
          reason);
   }
   void note_reply_at(TimePoint at) override { traffic.note_reply_at(at); }
-  void hold() override {}
+  void hold() override { ++holds; }
   void ask_again(std::string_view request, const Pending& pending) override {
     note("again " + std::to_string(pending.ticket) + " " + shown(request));
   }

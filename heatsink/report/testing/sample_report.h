@@ -65,6 +65,7 @@ inline KeyReport sample_key_report(TimePoint at) {
   key.warmed = true;
   key.coalesce = Millis(2);
   key.stale_while_error = std::chrono::seconds(30);
+  key.kept_by = 40;
   return key;
 }
 

@@ -2,6 +2,7 @@
 // Provides tests with the output of a client that takes all that it is sent, or nothing.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,9 +35,9 @@ class ClientOutputFixture : public SessionPartsTest,
                             public ServerSide::Client,
                             public ClientOutput::Client {
  protected:
-  void start_output() {
+  void start_output(std::initializer_list<const char*> rules = {}) {
     options.client_output_max = Bytes{40'000};
-    start_parts();
+    start_parts(rules);
     servers.emplace(*session_parts, state, traffic, *this);
     output.emplace(*session_parts, reader, *servers, traffic, *this);
   }

@@ -12,8 +12,8 @@
 #include "heatsink/command/pending.h"
 #include "heatsink/copies/near_mail.h"
 #include "heatsink/net/net.h"
-#include "heatsink/relief/memory_budget.h"
 #include "heatsink/proxy/near_figures.h"
+#include "heatsink/relief/memory_budget.h"
 #include "heatsink/relief/shared_state.h"
 #include "heatsink/session/near_table.h"
 

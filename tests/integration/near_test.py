@@ -284,7 +284,8 @@ class Order:
             ends = [heard.index(invalidate(name)) for name in (b"k", b"j")]
             second = len(heard) - 1 - heard[::-1].index("OK")
             self.assertLess(ends[0], second, heard)
-            self.assertEqual(len(heard), 6)
+            # The tracker may speak of the last round's SET when j is kept again: that ends it early.
+            self.assertIn(len(heard), (6, 7), heard)
 
     def test_own_writes_in_front_of_a_command_that_waits(self):
         """Whoever has the reply to a write reads what was written, whatever else is in flight."""

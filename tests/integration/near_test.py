@@ -284,7 +284,7 @@ class Order:
             ends = [heard.index(invalidate(name)) for name in (b"k", b"j")]
             second = len(heard) - 1 - heard[::-1].index("OK")
             self.assertLess(ends[0], second, heard)
-            # The tracker may speak of the last round's SET when j is kept again: that ends it early.
+            # The tracker may speak of the last round's SET when j is kept again: it ends early.
             self.assertIn(len(heard), (6, 7), heard)
 
     def test_own_writes_in_front_of_a_command_that_waits(self):

@@ -32,7 +32,7 @@ void NearFigures::walk(const NearTable& table, TimePoint now) {
   for (; left > 0 && next_name_ < table.name_numbers(); --left, ++next_name_)
     if (const auto name = table.name_at(next_name_)) add(next_name_, name->clients);
   for (; left > 0 && next_client_ < table.client_numbers(); --left, ++next_client_)
-    keeping_so_far_ += table.keeps_any(static_cast<NearTable::Number>(next_client_)) ? 1 : 0;
+    if (table.keeps_any(static_cast<NearTable::Number>(next_client_))) ++keeping_so_far_;
   if (left == 0) return;
   is_on_ = false;
   publish(table);

@@ -161,6 +161,8 @@ class Old(SlotsTest):
     def test_an_old_server_is_asked_once(self):
         until(lambda: "does not have CLUSTER SLOT-STATS" in self.slots()["why_not_cpu"],
               what="the reason")  # fmt: skip
+        until(lambda: all(b"errorstat_ERR" in each for each in self.errors()),
+              what="a refusal by each node")  # fmt: skip
         before = self.errors()
         self.go_on(self.proxy, 4)
         self.assertEqual(self.errors(), before)

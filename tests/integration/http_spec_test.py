@@ -100,7 +100,8 @@ class OfAProxy(ProxyTest):
         near = Resp3Client(cls.proxy.port).track()
         cls.addClassCleanup(near.close)
         near.keep("page:1")
-        until(lambda: cls.proxy.api("hotkeys")["near_caches"]["list"], what="a kept key")
+        until(lambda: (cls.proxy.api("hotkeys")["near_caches"] or {}).get("list"),
+              what="a kept key")  # fmt: skip
 
     def asked(self, path, body=None):
         """(status, type, text)."""

@@ -161,7 +161,9 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
   };
   sources.warm = [&proxy](report::WarmOrder order) { return proxy.warm(std::move(order)); };
   sources.warmed = [&proxy](std::uint64_t search) { return proxy.warmed(search); };
-  sources.key = [&proxy](std::string name, std::uint32_t db) { return proxy.inspect(name, db); };
+  sources.key = [&proxy](const std::string& name, std::uint32_t db) {
+    return proxy.inspect(name, db);
+  };
   sources.drop = [&proxy](report::WarmKey key, std::string_view who) {
     return proxy.drop_copies(std::move(key), std::string(who));
   };
@@ -175,7 +177,7 @@ Result<std::unique_ptr<httpd::HttpServer>> start_admin(const policy::ProxyOption
     const report::Report report = proxy.report();
     return advice_json(report, now.wall_at(report.at));
   };
-  sources.explain = [&proxy](std::string name, std::uint32_t db, httpd::Now now) {
+  sources.explain = [&proxy](const std::string& name, std::uint32_t db, httpd::Now now) {
     return explained_json(proxy.inspect(name, db), now.boot, now.wall);
   };
   sources.replicas = [&proxy] { return report::replicas_json(proxy.replicas()); };

@@ -94,11 +94,9 @@ std::vector<bool> client_keeping_of_rules(const ProxyOptions& options) {
 std::string tracking_fault(const ProxyOptions& options, const RuleOptions& rule) {
   if (rule.client_tracking.value_or(ClientTracking::kOff) == ClientTracking::kOff) return "";
   if (options.client_tracking == ClientTracking::kOff)
-    return "client-tracking: pays needs proxy.client-tracking: pays, but that is off, so the "
-           "server "
-           "sends all invalidations: write proxy.client-tracking: pays, and client-tracking: off "
-           "in "
-           "the rules whose keys clients must not keep";
+    return "client-tracking: pays needs proxy.client-tracking: pays, but that is off, "
+           "so the server sends all invalidations: write proxy.client-tracking: pays, "
+           "and client-tracking: off in the rules whose keys clients must not keep";
   const bool has_copies = rule.level.value_or(options.level) != Level::kOff &&
                           rule.admission.value_or(options.admission) != Admission::kOff;
   if (has_copies) return "";

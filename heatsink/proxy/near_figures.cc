@@ -55,9 +55,7 @@ void NearFigures::publish(const NearTable& table) {
   for (const auto& [clients, number] : most_)
     if (const auto name = table.name_at(number))
       listed.push_back({std::string(name->key), name->hash, name->clients});
-  std::sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) {
-    return a.clients != b.clients ? a.clients > b.clients : a.key < b.key;
-  });
+  std::sort(listed.begin(), listed.end(), is_before);
   keeping_.store(keeping_so_far_, std::memory_order_relaxed);
   set_listed(std::move(listed));
 }

@@ -31,6 +31,10 @@ class NearFigures {
     NameHash hash;
     std::uint64_t clients;
   };
+  // The order of lists: the name that most clients keep is first.
+  static bool is_before(const Listed& a, const Listed& b) {
+    return a.clients != b.clients ? a.clients > b.clients : a.key < b.key;
+  }
 
   // The worker's thread. At the end of a turn; O(1).
   void note(const NearTable& table);

@@ -63,9 +63,8 @@ void add_near_caches(report::Report& report, std::span<const NearFigures* const>
   std::vector<const NearFigures::Listed*> most;
   most.reserve(by_hash.size());
   for (const auto& [hash, listed] : by_hash) most.push_back(&listed);
-  std::sort(most.begin(), most.end(), [](const auto* a, const auto* b) {
-    return a->clients != b->clients ? a->clients > b->clients : a->key < b->key;
-  });
+  std::sort(most.begin(), most.end(),
+            [](const auto* a, const auto* b) { return NearFigures::is_before(*a, *b); });
   most.resize(std::min(most.size(), kNearNamesMax));
   near.list.reserve(most.size());
   for (const NearFigures::Listed* const each : most)

@@ -262,7 +262,7 @@ void NearTable::slots_lost(const std::vector<bool>& slots) {
   end_if([&](const Name& name) { return slots[name.slot]; });
 }
 
-// A client that is told may leave, and end other names with it.
+// A client that hears of a name may leave, which ends other names.
 template <class IsOver>
 void NearTable::end_if(IsOver is_over) {
   std::vector<NameHash> over;

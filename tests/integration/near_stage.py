@@ -40,7 +40,7 @@ class Tracking:
     def hears_nothing(self, client, for_s):
         client.socket.settimeout(for_s)
         try:
-            self.fail(f"it is told {client.next()}")
+            self.fail(f"the proxy sent {client.next()}")
         except TimeoutError:
             client.socket.settimeout(PATIENCE_S * SLOW)
 

@@ -64,11 +64,9 @@ std::string reads_text(const KeyView& key) {
 
 // They read it there, so the rates above lack these reads.
 std::string kept_text(std::uint64_t clients) {
-  return clients == 1 ? "1 client in a cache of its own, whose reads are not seen here"
-                      : fmt::format(
-                            "{} clients in caches of their own, whose reads are not seen "
-                            "here",
-                            clients);
+  const std::string who = clients == 1 ? "1 client in a cache of its own"
+                                       : fmt::format("{} clients in caches of their own", clients);
+  return who + ", whose reads are not seen here";
 }
 
 std::string value_text(const KeyView& key) {

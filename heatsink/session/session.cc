@@ -314,7 +314,7 @@ void Session::after_reply() {
 
 Session::Keeps Session::keeps(const Pending& pending, TimePoint read_at) {
   if (pending.of == Transaction::of(Transaction::Asked::kExec))
-    return needs_exec_reply() ? Keeps::kCopy : Keeps::kNothing;
+    return carrier().needs_exec_reply() ? Keeps::kCopy : Keeps::kNothing;
   if (pending.of.part != SessionPart::kBlocked || !is_blocked()) return Keeps::kNothing;
   const bool kept = blocked_->keeps_reply(read_at, pending.silent);
   return kept ? Keeps::kAll : Keeps::kNothing;

@@ -325,11 +325,6 @@ class Session final : public ClientTransport::Listener,
   Transaction& transaction();
   Step in_transaction(Request& request);
   bool is_queueing() const { return transaction_ != nullptr && transaction_->is_queued_here(); }
-  // The reply to EXEC decides about the client's subscriptions or protocol, command by command.
-  bool needs_exec_reply() const {
-    return (transaction_ != nullptr && transaction_->needs_exec_reply()) ||
-           (subscriptions_ != nullptr && subscriptions_->has_queued());
-  }
   bool is_closing() const override { return life_ != Life::kServes; }
   std::optional<Step> departs(Request& request) override;
   std::optional<Step> own_connection_for(Request& request) override;

@@ -35,6 +35,8 @@ class SessionCarrier {
   bool stays_behind(std::uint32_t layout) const;
   // It may get the session once that is at rest.
   bool may_carry(std::uint32_t layout) const;
+  // The reply to EXEC decides about the client's subscriptions or protocol, command by command.
+  bool needs_exec_reply() const;
 
   // `state`: the session's, out of which it is taken.
   CarriedSession carry(std::uint64_t id, ClientState&& state) const;
@@ -45,7 +47,6 @@ class SessionCarrier {
  private:
   std::uint32_t layout_needed() const;
   bool is_too_long() const;
-  bool needs_exec_reply() const;
   bool needs_private() const;
   bool is_blocked() const { return of_.blocked != nullptr && of_.blocked->waits(); }
   bool has_listeners() const {
